@@ -1,0 +1,1 @@
+//! Floor to be filled.
