@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const LANDLOCK_ANNOTATION: &str = "org.murmur.landlock";
 
 /// The newest Landlock ABI this build knows; the ruleset is built at the lower of it and the kernel's.
-pub const LANDLOCK_TARGET_ABI: u32 = 9;
+pub const LANDLOCK_TARGET_ABI: u32 = 10;
 
 /// One file-system right, by the kernel's name without its prefix (landlock(7)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
