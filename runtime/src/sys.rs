@@ -1,0 +1,4 @@
+//! The door to the kernel: each function is one call, with owned descriptors and `Errno` out.
+#![expect(unsafe_code, reason = "raw system calls that nix does not have")]
+
+pub(crate) mod process;
