@@ -1,5 +1,6 @@
 //! What a plan needs to know of the host's files: plain data, read by the runtime, judged here.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,49 @@ pub struct HostLayout {
     pub identity: Identity,
     /// Files that must be bound executable because libc itself opens them (`libgcc_s`, …).
     pub libc_files: Vec<PathBuf>,
+    /// Every link that was walked from a name above to its canonical file, sorted, each once: a root
+    /// that is composed recreates those which no bound folder holds.
+    pub links: Vec<PathLink>,
+    /// What the policy names by path, as it was found: `interpreter_runtime`, `staged_runtime`, `host_paths`.
+    pub grants: Vec<GrantedPath>,
+    /// Host folders above something that is bound at its own path, which the capsule's ids may not
+    /// search; sorted, none beneath another. A root made of the host's own tree covers each.
+    pub closed_folders: Vec<PathBuf>,
+    /// Values of the host's variables a command may get, before the strip list.
+    pub environment: Vec<(String, String)>,
+    /// Inherited hard limits that are not infinite, by the kernel's name (`RLIMIT_NOFILE`).
+    pub hard_limits: BTreeMap<String, u64>,
+    /// The disk of the work folder, where one can be limited; never in a bundle that travels.
+    pub disk: Option<BlockDevice>,
+}
+
+/// One link on the way from a name to its canonical file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PathLink {
+    /// Where it is: a canonical folder and the link's name.
+    pub path: PathBuf,
+    /// Its literal target.
+    pub target: PathBuf,
+}
+
+/// A path the policy names, as it was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantedPath {
+    /// As the policy spells it.
+    pub declared: PathBuf,
+    /// The canonical path; `None` when nothing is there.
+    pub found: Option<PathBuf>,
+    /// A folder.
+    pub folder: bool,
+}
+
+/// A block device by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockDevice {
+    /// Major number, never 0.
+    pub major: u32,
+    /// Minor number.
+    pub minor: u32,
 }
 
 /// One entry of the host's `/`.
@@ -61,8 +105,15 @@ pub struct WorkFolder {
     pub uid: u32,
     /// Owning group.
     pub gid: u32,
-    /// The `read_only` subtrees that exist, relative to the work folder, links resolved beneath it.
+    /// `filesystem.scope`, relative to `path`, links resolved beneath it; `None` is the whole folder.
+    pub scope: Option<PathBuf>,
+    /// The `read_only` subtrees that exist, relative to the work folder, links resolved beneath it;
+    /// sorted, none beneath another.
     pub read_only: Vec<RootEntry>,
+    /// The `read_only` subtrees that do not exist: nothing to bind, so nothing holds them.
+    pub read_only_missing: Vec<PathBuf>,
+    /// Native modules (`*.so`, `*.node`) found in writable places: they will not load.
+    pub native_modules: Vec<PathBuf>,
 }
 
 /// Sources of the session's folders: absolute for a session, relative to the bundle in a bundle.
@@ -153,6 +204,8 @@ pub struct Identity {
     pub spare: Option<u32>,
     /// Writable binds of the owner's folders are idmapped: on-disk owner id → the host id above.
     pub idmapped: bool,
+    /// Why the capsule is the host's own root, where it has to be; one sentence for a warning.
+    pub host_root_because: Option<String>,
 }
 
 /// One id on both sides.

@@ -1,8 +1,19 @@
 //! From a decision to an OCI bundle: a pure plan, and one writer. Floor 3.
+//!
+//! [`plan`] turns a policy, a decision and the host's layout into a [`BundlePlan`]; it touches nothing.
+//! [`write`] is the only function that makes files.
 
+mod error;
 mod layout;
+mod plan;
+mod rootfs;
+mod write;
 
+pub use error::{OpenError, PlanError, WriteError};
 pub use layout::{
-    EntryKind, EtcEntry, Folder, HostLayout, IdPair, Identity, ImportPath, LibraryFolder, Program,
-    ReadPath, RootEntry, SessionFolders, WorkFolder,
+    BlockDevice, EntryKind, EtcEntry, Folder, GrantedPath, HostLayout, IdPair, Identity,
+    ImportPath, LibraryFolder, PathLink, Program, ReadPath, RootEntry, SessionFolders, WorkFolder,
 };
+pub use plan::{BundlePlan, plan};
+pub use rootfs::{RootfsStep, StepKind};
+pub use write::{Bundle, write};

@@ -2,5 +2,10 @@
 
 pub mod engine;
 pub mod error;
+pub mod layout;
 pub mod plan;
+pub mod probe;
 mod sys;
+
+pub use layout::{IdentityChoice, LayoutError, LayoutRequest, Purpose, read_layout};
+pub use probe::probe_host;

@@ -1,0 +1,143 @@
+//! Why a bundle could not be planned, written or opened.
+
+use std::io;
+use std::path::PathBuf;
+
+use mur_policy::Tier;
+
+/// Why no bundle can be planned.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// A tier without any kernel mechanism is a plain process, never a container.
+    #[error("a capsule of tier `{tier}` is no container")]
+    NoContainer {
+        /// The tier that was decided.
+        tier: Tier,
+    },
+    /// There is nothing to run.
+    #[error("the capsule has no process: neither `process.args` nor a command was given")]
+    NoProcess,
+    /// A name of `shell.allow` was not found on `PATH`.
+    #[error("no program `{name}` on the search path")]
+    ProgramMissing {
+        /// As `shell.allow` spells it.
+        name: String,
+    },
+    /// A program lies in a folder the capsule may write.
+    #[error("program `{name}` lies in a folder the capsule may write: `{}`", path.display())]
+    ProgramWritable {
+        /// As `shell.allow` spells it.
+        name: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The work folder cannot be where it is.
+    #[error("`{}` cannot be a work folder: {reason}", path.display())]
+    WorkFolder {
+        /// The folder.
+        path: PathBuf,
+        /// One clause.
+        reason: &'static str,
+    },
+    /// A tree that the capsule cannot do without is not there.
+    #[error("`{key}` names `{}`, where nothing is", path.display())]
+    TreeMissing {
+        /// The manifest key.
+        key: &'static str,
+        /// As it is spelt there.
+        path: PathBuf,
+    },
+    /// A path is not text, so a config.json cannot say it.
+    #[error("`{}` is not valid UTF-8, so config.json cannot name it", path.display())]
+    NotText {
+        /// The path, with the odd bytes replaced.
+        path: PathBuf,
+    },
+    /// The home folder would break `/etc/passwd`.
+    #[error("home folder `{}` holds a `:` or a line break", path.display())]
+    HomeName {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The processor has no name in an OCI syscall filter.
+    #[error("no syscall filter can be written for processor `{arch}`")]
+    Processor {
+        /// As the build names it.
+        arch: &'static str,
+    },
+    /// A value could not be turned into JSON.
+    #[error("cannot serialise `{what}`")]
+    Serialise {
+        /// Which part.
+        what: &'static str,
+        /// Why.
+        source: serde_json::Error,
+    },
+}
+
+/// Why a bundle could not be written; nothing of it is left.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The folder is there already, and a bundle never overwrites.
+    #[error("`{}` exists already", path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file, folder or link could not be made.
+    #[error("cannot make `{}`", path.display())]
+    Make {
+        /// What.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A folder could not be given to the capsule's user.
+    #[error("cannot give `{}` to user {uid}", path.display())]
+    Own {
+        /// What.
+        path: PathBuf,
+        /// The host user id.
+        uid: u32,
+        /// Why.
+        source: io::Error,
+    },
+    /// config.json could not be serialised.
+    #[error("cannot serialise `config.json`")]
+    Serialise {
+        /// Why.
+        source: serde_json::Error,
+    },
+}
+
+/// Why a folder is no bundle.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The folder itself.
+    #[error("cannot open bundle `{}`", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Its config.json is not there or not readable.
+    #[error("cannot read `{}`", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Its config.json is no runtime-spec.
+    #[error("`{}` is no OCI runtime config", path.display())]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// Why, with line and column.
+        source: serde_json::Error,
+    },
+}

