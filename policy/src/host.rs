@@ -10,7 +10,7 @@ pub enum Attempt {
     Works,
     /// A step was refused.
     Refused {
-        /// The call, as `unshare(NEWUSER|NEWNET)` or `uid_map`.
+        /// The call, in words that begin with a name [`Step::of`] knows: `unshare(NEWUSER|NEWNET)`, `uid_map`, …
         step: String,
         /// The error number.
         errno: i32,
@@ -26,6 +26,43 @@ impl Attempt {
     /// Whether it worked.
     pub const fn works(&self) -> bool {
         matches!(self, Self::Works)
+    }
+}
+
+/// The kind of step at which an attempt was refused; decides the blocker (`spec/containment.md` §5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Making a namespace: the text begins with `unshare` or `clone`.
+    Unshare,
+    /// Writing an id map: `uid_map`, `gid_map`, `setgroups`.
+    IdMap,
+    /// Entering a namespace made before: `setns`.
+    Join,
+    /// Propagation or a file system: `mount`, `tmpfs`, `bind`.
+    Mount,
+    /// Changing the root: `parking`, `pivot_root`, `umount`, `detach`.
+    Pivot,
+    /// Anything else; in a network attempt, a step on the interfaces, routes or sockets.
+    Other,
+}
+
+impl Step {
+    /// Reads the kind off the words of [`Attempt::Refused`].
+    pub fn of(step: &str) -> Self {
+        let begins = |names: &[&str]| names.iter().any(|name| step.starts_with(name));
+        if begins(&["unshare", "clone"]) {
+            Self::Unshare
+        } else if begins(&["uid_map", "gid_map", "setgroups"]) {
+            Self::IdMap
+        } else if begins(&["setns"]) {
+            Self::Join
+        } else if begins(&["parking", "pivot_root", "umount", "detach"]) {
+            Self::Pivot
+        } else if begins(&["mount", "tmpfs", "bind", "private"]) {
+            Self::Mount
+        } else {
+            Self::Other
+        }
     }
 }
 
@@ -108,7 +145,7 @@ pub struct HostProbe {
     pub landlock: LandlockProbe,
     /// Namespaces.
     pub namespaces: NamespaceProbe,
-    /// AppArmor.
+    /// `AppArmor`.
     pub apparmor: AppArmorReading,
     /// A seccomp filter can be loaded.
     pub seccomp: bool,

@@ -2,18 +2,35 @@
 
 mod capability;
 mod class;
+mod confine;
 mod decide;
+pub mod errno;
+#[cfg(test)]
+mod fixture;
 mod host;
 pub mod landlock;
+mod placement;
+mod shortfall;
 mod syscalls;
+mod temp;
+mod userns;
 
 pub use capability::{
     CapabilityPolicy, Capsule, Carried, FilePolicy, HostPath, InterpreterRuntime, NetworkPolicy,
     NetworkRule, ProcessPolicy, Resources, ShellPolicy, StagedRuntime,
 };
 pub use class::{ContainmentClass, Tier};
-pub use decide::{ContainmentDecision, host_tier};
+pub use confine::{Confinement, Rlimit, confinement, connect_ports, rlimits};
+pub use decide::{ContainmentDecision, NetworkOwner, decide, host_tier};
 pub use host::{
-    AppArmorReading, Attempt, Caller, CgroupLayout, HostProbe, LandlockProbe, NamespaceProbe,
+    AppArmorReading, Attempt, Caller, CgroupLayout, HostProbe, LandlockProbe, NamespaceProbe, Step,
 };
-pub use syscalls::{ArgRule, SyscallFilter, SyscallRule};
+pub use placement::{
+    Placement, SESSION_HOME_DIR_NAME, SESSION_ID_PLACEHOLDER, SESSION_TEMP_DIR_NAME,
+};
+pub use shortfall::{SealedBlocker, ShortfallCause, sealed_blocker};
+pub use syscalls::{ArgRule, CLONE_NEW_MASK, SyscallFilter, SyscallRule, SyscallVerdict};
+pub use temp::{
+    NotMappedReason, TEMP_DIR_ENV, TMP_MAP_FAILURE_PREFIX, TMP_PATH, TempMapping, temp_mapping,
+};
+pub use userns::{UsernsGrant, userns_grant};

@@ -3,9 +3,13 @@
 //! The shape follows the open runtime-spec proposal (`process.landlock`): `handledAccess`,
 //! `rules.pathBeneath[]`, `rules.networkPort[]`; `abi`, `scoped` and `logFlags` are ours.
 
+mod rights;
+
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+pub use rights::{LandlockBase, RightSet, handled_fs, lost_below};
 
 /// The annotation that carries a [`LandlockRuleset`] as compact JSON.
 pub const LANDLOCK_ANNOTATION: &str = "org.murmur.landlock";
@@ -41,13 +45,15 @@ pub enum FsAccess {
     ResolveUnix,
 }
 
-/// One network right (ABI 4).
+/// One network right (ABI 4; the UDP ones ABI 10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are the kernel's own, described in landlock(7)")]
 pub enum NetAccess {
     BindTcp,
     ConnectTcp,
+    BindUdp,
+    ConnectSendUdp,
 }
 
 /// One scope (ABI 6): what may be reached only inside the domain.
