@@ -1,0 +1,29 @@
+//! `process` and `deploy`: the process of a capsule without an agent, and what a deployment needs.
+
+use std::collections::BTreeMap;
+
+use crate::block::block;
+use crate::grammar::EnvName;
+use crate::location::Spanned;
+
+block! {
+    /// The process of a capsule without an agent.
+    pub struct Process {
+        /// Program and arguments; the program is one that `shell.allow` names.
+        required args: Vec<Spanned<String>>,
+        /// Working directory; the work folder where absent.
+        optional cwd: Spanned<String>,
+        /// Variables, literally. The strip list and the names the runtime owns hold for them too.
+        default env: BTreeMap<EnvName, Spanned<String>> = BTreeMap::new(),
+        /// Whether it gets a terminal.
+        default terminal: bool = false,
+    }
+}
+
+block! {
+    /// What a deployment needs; `run` ignores it.
+    pub struct Deploy: Default {
+        /// The version of mur that is deployed with the capsule.
+        optional mur_version: String,
+    }
+}
