@@ -1,4 +1,5 @@
 //! The only writer: makes a bundle's folder from its plan, and opens one.
+#![expect(clippy::disallowed_methods, reason = "the one writer of a crate that is pure otherwise")]
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};

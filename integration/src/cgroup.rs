@@ -1,0 +1,81 @@
+//! Where this machine's control groups are mounted.
+
+use std::fs;
+use std::path::PathBuf;
+
+/// One mounted cgroup hierarchy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hierarchy {
+    /// Where it is mounted.
+    pub mount: PathBuf,
+    /// Whether it is the unified one (v2).
+    pub is_v2: bool,
+    /// Controllers of a v1 hierarchy, or its name (`name=systemd`); empty for v2.
+    pub controllers: Vec<String>,
+}
+
+/// All that are mounted in this mount namespace.
+pub fn hierarchies() -> Vec<Hierarchy> {
+    parse(&fs::read_to_string("/proc/self/mountinfo").unwrap())
+}
+
+fn parse(mountinfo: &str) -> Vec<Hierarchy> {
+    mountinfo
+        .lines()
+        .filter_map(|line| {
+            let (left, right) = line.split_once(" - ")?;
+            let mount = PathBuf::from(left.split(' ').nth(4)?);
+            let mut after = right.split(' ');
+            let is_v2 = match after.next()? {
+                "cgroup" => false,
+                "cgroup2" => true,
+                _ => return None,
+            };
+            let options = if is_v2 { "" } else { after.nth(1)? };
+            let controllers = options
+                .split(',')
+                .filter(|word| !["", "rw", "ro", "xattr", "clone_children"].contains(word))
+                .filter(|word| !word.starts_with("release_agent="))
+                .map(str::to_owned)
+                .collect();
+            Some(Hierarchy { mount, is_v2, controllers })
+        })
+        .collect()
+}
+
+/// Whether v1 hierarchies are mounted and the v2 one has controllers as well.
+pub(crate) fn hybrid_with_controllers() -> bool {
+    let found = hierarchies();
+    found.iter().any(|one| !one.is_v2)
+        && found.iter().filter(|one| one.is_v2).any(|one| {
+            fs::read_to_string(one.mount.join("cgroup.controllers"))
+                .is_ok_and(|controllers| !controllers.trim().is_empty())
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kinds_of_hierarchy_are_read_from_mountinfo() {
+        let text = "\
+30 24 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755
+31 30 0:27 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid - cgroup cgroup rw,cpu,cpuacct
+32 30 0:28 / /sys/fs/cgroup/systemd rw shared:3 - cgroup cgroup rw,xattr,name=systemd
+33 30 0:29 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw,nsdelegate
+";
+        let found: Vec<_> = parse(text)
+            .into_iter()
+            .map(|one| (one.mount.display().to_string(), one.is_v2, one.controllers.join(" ")))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("/sys/fs/cgroup/cpu,cpuacct".to_owned(), false, "cpu cpuacct".to_owned()),
+                ("/sys/fs/cgroup/systemd".to_owned(), false, "name=systemd".to_owned()),
+                ("/sys/fs/cgroup/unified".to_owned(), true, String::new()),
+            ]
+        );
+    }
+}
