@@ -92,6 +92,16 @@ fn check_prefix(entry: &str, prefix: &str) -> Result<(), InvalidInstallPattern> 
     Err(InvalidInstallPattern::Name { entry: entry.to_owned(), source })
 }
 
+/// Reads an entry that has no star.
+fn exact(entry: &str) -> Result<InstallPattern, InvalidInstallPattern> {
+    let name: Result<ArtifactName, InvalidName> = entry.parse();
+    match name {
+        Ok(name) => Ok(InstallPattern(Shape::Exact(name))),
+        Err(InvalidName::NoScope { name }) => Err(InvalidInstallPattern::NoScope { name }),
+        Err(source) => Err(InvalidInstallPattern::Name { entry: entry.to_owned(), source }),
+    }
+}
+
 impl FromStr for InstallPattern {
     type Err = InvalidInstallPattern;
 
@@ -110,12 +120,7 @@ impl FromStr for InstallPattern {
             if entry.contains('*') {
                 return Err(InvalidInstallPattern::Star(entry.to_owned()));
             }
-            return entry.parse().map(|name| Self(Shape::Exact(name))).map_err(
-                |source| match source {
-                    InvalidName::NoScope { name } => InvalidInstallPattern::NoScope { name },
-                    source => InvalidInstallPattern::Name { entry: entry.to_owned(), source },
-                },
-            );
+            return exact(entry);
         };
         if open.contains('*') {
             return Err(InvalidInstallPattern::Star(entry.to_owned()));

@@ -53,7 +53,8 @@ fn split(text: &str, units: &[(&str, u64)]) -> Result<u64, InvalidQuantity> {
 
 /// Prints with the largest unit that leaves no rest.
 fn print(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
-    let fitting = units.iter().rev().find(|(_, factor)| value != 0 && value % factor == 0);
+    let fitting =
+        units.iter().rev().find(|(_, factor)| value != 0 && value.is_multiple_of(*factor));
     let (unit, factor) = fitting.copied().unwrap_or(("", 1));
     write!(f, "{}{unit}", value / factor)
 }
