@@ -15,6 +15,12 @@ pub enum PlanError {
         /// The tier that was decided.
         tier: Tier,
     },
+    /// Without a mount namespace of its own nothing can be mounted for a capsule.
+    #[error("this host gives no private mount namespace, so the capsule is no container")]
+    NoMountNamespace,
+    /// The capsule would be the host's root with nothing but file modes between it and the kernel's files.
+    #[error("the capsule would be the host's root, and there is no Landlock to hold it")]
+    HostRoot,
     /// There is nothing to run.
     #[error("the capsule has no process: neither `process.args` nor a command was given")]
     NoProcess,

@@ -62,6 +62,8 @@ pub struct GrantedPath {
     pub found: Option<PathBuf>,
     /// A folder.
     pub folder: bool,
+    /// Owning user and group.
+    pub owner: (u32, u32),
 }
 
 /// A block device by number.

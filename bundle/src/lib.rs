@@ -3,12 +3,23 @@
 //! [`plan`] turns a policy, a decision and the host's layout into a [`BundlePlan`]; it touches nothing.
 //! [`write`] is the only function that makes files.
 
+mod annotation;
+mod environment;
 mod error;
+mod landlock;
 mod layout;
+mod limits;
+mod mounts;
 mod plan;
+mod root;
 mod rootfs;
+mod spec;
+mod synthetic;
+mod tree;
 mod write;
 
+pub use annotation::{ENV, POLICY, SCOPE_DIGEST};
+pub use environment::{BASE_NAMES, CREDENTIALS};
 pub use error::{OpenError, PlanError, WriteError};
 pub use layout::{
     BlockDevice, EntryKind, EtcEntry, Folder, GrantedPath, HostLayout, IdPair, Identity,

@@ -1,9 +1,15 @@
 //! Decides a whole bundle from a policy, a decision and the host's layout.
 
-use mur_policy::{CapabilityPolicy, ContainmentDecision};
+use std::fmt::Write as _;
+
+use mur_policy::{CapabilityPolicy, ContainmentDecision, confinement};
 use oci_spec::runtime::Spec;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
+use crate::annotation::SCOPE_DIGEST;
+use crate::root::{Ground, compose};
+use crate::spec::spec;
 use crate::{HostLayout, PlanError, RootfsStep};
 
 /// A bundle, decided: its config.json and what its folder is made of. The same input gives the same bytes.
@@ -45,6 +51,15 @@ impl BundlePlan {
     /// Adds `murmur-scope.json` and the annotation that holds its digest.
     #[must_use]
     pub fn with_scope(mut self, scope_json: String) -> Self {
+        let digest = Sha256::digest(scope_json.as_bytes());
+        let mut hex = String::from("sha256:");
+        for byte in digest {
+            // Writing to a string cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+        }
+        let mut annotations = self.spec.annotations().clone().unwrap_or_default();
+        annotations.insert(SCOPE_DIGEST.to_owned(), hex);
+        self.spec.set_annotations(Some(annotations));
         self.scope = Some(scope_json);
         self
     }
@@ -63,9 +78,25 @@ fn sort_maps(spec: &mut serde_json::Value) {
 /// The first thing that makes it impossible: a tier that is no container, nothing to run, a program or a
 /// tree that is not there, a folder where it cannot be.
 pub fn plan(
-    _policy: &CapabilityPolicy,
+    policy: &CapabilityPolicy,
     decision: &ContainmentDecision,
-    _layout: &HostLayout,
+    layout: &HostLayout,
 ) -> Result<BundlePlan, PlanError> {
-    Err(PlanError::NoContainer { tier: decision.applied })
+    let refused = || PlanError::NoContainer { tier: decision.applied };
+    let confinement = confinement(policy, decision).ok_or_else(refused)?;
+    if !decision.mount_namespace {
+        return Err(PlanError::NoMountNamespace);
+    }
+    if layout.identity.uid.host == 0
+        && layout.identity.host_root_because.is_some()
+        && confinement.landlock.is_none()
+    {
+        return Err(PlanError::HostRoot);
+    }
+    let ground = Ground { policy, decision, layout };
+    let tree = compose(ground)?;
+    if let Some(odd) = tree.paths().find(|path| path.to_str().is_none()) {
+        return Err(PlanError::NotText { path: odd.into() });
+    }
+    Ok(BundlePlan { spec: spec(ground, &tree, &confinement)?, rootfs: tree.steps(), scope: None })
 }

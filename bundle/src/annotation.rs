@@ -1,0 +1,65 @@
+//! The annotations a bundle carries under `org.murmur.`: who the capsule is and what was decided.
+
+use std::collections::HashMap;
+
+use mur_policy::landlock::{LANDLOCK_ANNOTATION, LandlockRuleset};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::PlanError;
+use crate::environment::granted_names;
+use crate::root::{Ground, temp_path};
+
+/// SHA-256 of `murmur-scope.json`, as `sha256:<hex>`.
+pub const SCOPE_DIGEST: &str = "org.murmur.scope.digest";
+/// The whole resolved policy, as JSON.
+pub const POLICY: &str = "org.murmur.policy";
+/// Names of the host's variables whose values are filled in at the start, as JSON.
+pub const ENV: &str = "org.murmur.env";
+
+/// Every annotation but the digest of the report, which is made after the plan.
+///
+/// # Errors
+/// A value has no JSON form.
+pub(crate) fn annotations(
+    ground: Ground<'_>,
+    ruleset: Option<&LandlockRuleset>,
+) -> Result<HashMap<String, String>, PlanError> {
+    let (policy, decision) = (ground.policy, ground.decision);
+    let carried = &policy.carried;
+    let temp = temp_path(ground);
+    let temp_dir = json!({
+        "path": ground.layout.folders.tmp.path,
+        "tmpdir": temp,
+        "tmp_mapped": decision.temp.is_mapped(),
+        "mapped_by": decision.temp.mapped_by(),
+        "not_mapped_because": decision.temp.not_mapped_because(),
+    });
+    let artifacts = json!({
+        "tools": carried.tools, "drivers": carried.drivers, "hooks": carried.hooks,
+    });
+    let mut annotations: HashMap<String, String> = [
+        ("org.murmur.capsule.name", policy.capsule.name.clone()),
+        ("org.murmur.capsule.version", policy.capsule.version.clone()),
+        ("org.murmur.capsule.manifest-digest", policy.capsule.manifest_digest.clone()),
+        ("org.murmur.containment.declared", decision.declared.to_string()),
+        ("org.murmur.containment.achieved", decision.achieved.to_string()),
+        ("org.murmur.containment.host", decision.host.to_string()),
+        ("org.murmur.containment.tier", decision.applied.to_string()),
+        ("org.murmur.network.allow", text("network.allow", &policy.network.allow)?),
+        ("org.murmur.temp-dir", text("temp-dir", &temp_dir)?),
+        ("org.murmur.artifacts", text("artifacts", &artifacts)?),
+        (ENV, text("env", &granted_names(policy))?),
+        (POLICY, text("policy", policy)?),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into();
+    if let Some(ruleset) = ruleset {
+        annotations.insert(LANDLOCK_ANNOTATION.to_owned(), text("landlock", ruleset)?);
+    }
+    Ok(annotations)
+}
+
+fn text(what: &'static str, value: &impl Serialize) -> Result<String, PlanError> {
+    serde_json::to_string(value).map_err(|source| PlanError::Serialise { what, source })
+}
