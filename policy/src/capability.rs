@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ContainmentClass;
+use crate::{ArtifactPolicy, ArtifactRole, Carried, ContainmentClass};
 
 /// Everything one capsule asks for, lowered from its manifest and the operator's config.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -158,20 +158,32 @@ pub struct HostPath {
     pub writable: bool,
 }
 
-/// What is validated, reported and carried; parts this crate neither decides nor enforces.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the keys of spec/scope-report.md §2")]
-pub struct Carried {
-    pub spawn_allow: Vec<String>,
-    pub spawn_workdir_snapshot: Vec<String>,
-    pub plan_submit: bool,
-    pub install_skill: Vec<String>,
-    pub install_tool: Vec<String>,
-    pub install_from: Vec<String>,
-    pub peer_fetch_allow: Vec<String>,
-    pub tools: Vec<String>,
-    pub drivers: Vec<String>,
-    pub hooks: Vec<String>,
-    pub configured_artifacts: Vec<String>,
-    pub process_harness: bool,
+impl CapabilityPolicy {
+    /// The names of `shell.allow`, verbatim; empty without the block.
+    pub fn shell_allow(&self) -> &[String] {
+        self.shell.as_ref().map_or(&[], |shell| shell.allow.as_slice())
+    }
+
+    /// Whether anything of this capsule is a process: only then are a control group and a network namespace needed.
+    pub fn has_subprocess_route(&self) -> bool {
+        let runs = |artifact: &ArtifactPolicy| {
+            matches!(artifact.role, ArtifactRole::Tool | ArtifactRole::Hook)
+        };
+        !self.shell_allow().is_empty()
+            || self.process.is_some()
+            || !self.carried.spawn_allow.is_empty()
+            || !self.carried.install_tool.is_empty()
+            || self.carried.process_harness()
+            || self.carried.artifacts.iter().any(runs)
+    }
+}
+
+impl NetworkRule {
+    /// Whether everything `narrower` matches is matched by this rule: hosts equal, and scheme and port each unset here
+    /// or equal there. An unset part there is not covered by a set one here.
+    pub fn covers(&self, narrower: &Self) -> bool {
+        self.host == narrower.host
+            && (self.scheme.is_none() || self.scheme == narrower.scheme)
+            && (self.port.is_none() || self.port == narrower.port)
+    }
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::{
-    AppArmorReading, Attempt, Caller, CapabilityPolicy, Capsule, Carried, CgroupLayout,
-    ContainmentClass, FilePolicy, HostProbe, LandlockProbe, NamespaceProbe, NetworkPolicy,
-    Placement, Resources,
+    AgentPolicy, AppArmorReading, ArtifactNetwork, ArtifactPolicy, ArtifactRole, Attempt, Caller,
+    CapabilityPolicy, Capsule, Carried, CgroupLayout, ContainmentClass, ContainmentDecision,
+    FilePolicy, HostProbe, ImagePolicy, LandlockProbe, NamespaceProbe, NetworkOwner, NetworkPolicy,
+    Placement, Resources, ShellPolicy, Tier, UsernsGrant, temp_mapping,
 };
 
 /// A capsule that asks for nothing above `floor`.
@@ -97,4 +98,61 @@ pub(crate) fn placement() -> Placement {
 /// Another work folder of the same user.
 pub(crate) fn placement_at(workdir: &str) -> Placement {
     Placement::of_session(Path::new(workdir), Path::new("/home/u/.murmur"), Path::new("/tmp"))
+}
+
+/// A capsule that may run `programs`.
+pub(crate) fn shell_policy(floor: ContainmentClass, programs: &[&str]) -> CapabilityPolicy {
+    let allow = programs.iter().map(|&name| name.to_owned()).collect();
+    CapabilityPolicy {
+        shell: Some(ShellPolicy { allow, ..ShellPolicy::default() }),
+        ..policy(floor)
+    }
+}
+
+/// An artifact that declares nothing.
+pub(crate) fn artifact(name: &str, role: ArtifactRole) -> ArtifactPolicy {
+    ArtifactPolicy {
+        name: name.to_owned(),
+        version: "1.0.0".to_owned(),
+        role,
+        scope: None,
+        scope_path: None,
+        records: false,
+        network: ArtifactNetwork::Inherited,
+        state_store: None,
+        configured: false,
+        gateway: None,
+        reads_task: false,
+        reads_conversation: false,
+    }
+}
+
+/// An agent, by whether a harness is the process.
+pub(crate) fn agent(process_harness: bool) -> AgentPolicy {
+    AgentPolicy {
+        process_harness,
+        driver: "acme/driver@1.0.0".to_owned(),
+        command: None,
+        images: ImagePolicy { keep: 4, max_bytes: 5 << 20, max_per_turn: 8 },
+    }
+}
+
+/// A decision that applies `tier`, where mounts work as far as the tier has any.
+pub(crate) fn decision(tier: Tier) -> ContainmentDecision {
+    let kernel = matches!(tier, Tier::SeccompOnly | Tier::Full | Tier::Sealed);
+    ContainmentDecision {
+        declared: ContainmentClass::Advisory.min(tier.class()),
+        achieved: tier.class(),
+        host: tier.class(),
+        applied: tier,
+        shortfall_reason: None,
+        shortfall_cause: None,
+        landlock_abi: matches!(tier, Tier::Full | Tier::Sealed).then_some(7),
+        userns_grant: Some(UsernsGrant::ApparmorAbsent),
+        private_proc: kernel,
+        mount_namespace: kernel,
+        temp: temp_mapping(tier, kernel, false),
+        inside_workdir: false,
+        network: NetworkOwner::Session,
+    }
 }

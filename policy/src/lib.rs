@@ -1,6 +1,7 @@
 //! Capabilities and host facts in, what is enforced and the report of it out. Floor 1; pure.
 
 mod capability;
+mod carried;
 mod class;
 mod confine;
 mod decide;
@@ -10,14 +11,20 @@ mod fixture;
 mod host;
 pub mod landlock;
 mod placement;
+mod program;
+pub mod report;
 mod shortfall;
 mod syscalls;
 mod temp;
 mod userns;
 
 pub use capability::{
-    CapabilityPolicy, Capsule, Carried, FilePolicy, HostPath, InterpreterRuntime, NetworkPolicy,
+    CapabilityPolicy, Capsule, FilePolicy, HostPath, InterpreterRuntime, NetworkPolicy,
     NetworkRule, ProcessPolicy, Resources, ShellPolicy, StagedRuntime,
+};
+pub use carried::{
+    AgentPolicy, ArtifactNetwork, ArtifactPolicy, ArtifactRole, Carried, DeclaredFile,
+    ExportedFiles, GatewayPolicy, ImagePolicy, PeerFiles,
 };
 pub use class::{ContainmentClass, Tier};
 pub use confine::{Confinement, Rlimit, confinement, connect_ports, rlimits};
@@ -28,6 +35,7 @@ pub use host::{
 pub use placement::{
     Placement, SESSION_HOME_DIR_NAME, SESSION_ID_PLACEHOLDER, SESSION_TEMP_DIR_NAME,
 };
+pub use report::{Outcomes, ScopeReport};
 pub use shortfall::{SealedBlocker, ShortfallCause, sealed_blocker};
 pub use syscalls::{ArgRule, CLONE_NEW_MASK, SyscallFilter, SyscallRule, SyscallVerdict};
 pub use temp::{

@@ -85,6 +85,15 @@ impl SyscallFilter {
         Self { default_errno: EPERM, rules }
     }
 
+    /// The names that some arguments are allowed for, sorted, each once.
+    pub fn allowed_names(&self) -> Vec<&str> {
+        let allowing = self.rules.iter().filter(|rule| rule.errno.is_none());
+        let mut names: Vec<_> = allowing.flat_map(|rule| &rule.names).map(String::as_str).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// What the filter answers to `name` with these arguments; arguments left out count as zero.
     pub fn verdict(&self, name: &str, args: &[u64]) -> SyscallVerdict {
         let holds = |arg: &ArgRule| {
