@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use mur_policy::ArtifactRole;
 use mur_policy::landlock::{LANDLOCK_ANNOTATION, LandlockRuleset};
 use serde::Serialize;
 use serde_json::json;
@@ -27,6 +28,7 @@ pub(crate) fn annotations(
 ) -> Result<HashMap<String, String>, PlanError> {
     let (policy, decision) = (ground.policy, ground.decision);
     let carried = &policy.carried;
+    let names = |role| carried.artifacts_of(role).map(|own| own.name.as_str()).collect::<Vec<_>>();
     let temp = temp_path(ground);
     let temp_dir = json!({
         "path": ground.layout.folders.tmp.path,
@@ -36,7 +38,8 @@ pub(crate) fn annotations(
         "not_mapped_because": decision.temp.not_mapped_because(),
     });
     let artifacts = json!({
-        "tools": carried.tools, "drivers": carried.drivers, "hooks": carried.hooks,
+        "tools": names(ArtifactRole::Tool), "drivers": names(ArtifactRole::Driver),
+        "hooks": names(ArtifactRole::Hook),
     });
     let mut annotations: HashMap<String, String> = [
         ("org.murmur.capsule.name", policy.capsule.name.clone()),
