@@ -1,7 +1,9 @@
 //! Probes the host, keeps container state, starts and confines processes. Floor 4.
 
+pub mod cgroup;
 pub mod engine;
 pub mod error;
+pub mod id;
 pub mod layout;
 pub mod plan;
 pub mod probe;

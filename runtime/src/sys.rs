@@ -1,4 +1,6 @@
 //! The door to the kernel: each function is one call, with owned descriptors and `Errno` out.
 #![expect(unsafe_code, reason = "raw system calls that nix does not have")]
 
+pub(crate) mod bpf;
+pub(crate) mod placeholder;
 pub(crate) mod process;
