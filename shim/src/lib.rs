@@ -1,1 +1,4 @@
-//! Floor to be filled.
+//! The session supervisor: it stages a capsule's session, runs it, and writes what it did.
+//! Floor 5; effects.
+
+pub mod session;
