@@ -43,14 +43,10 @@ fn parse(mountinfo: &str) -> Vec<Hierarchy> {
         .collect()
 }
 
-/// Whether v1 hierarchies are mounted and the v2 one has controllers as well.
-pub(crate) fn hybrid_with_controllers() -> bool {
+/// Whether v1 hierarchies are mounted and a v2 one beside them.
+pub(crate) fn is_hybrid() -> bool {
     let found = hierarchies();
-    found.iter().any(|one| !one.is_v2)
-        && found.iter().filter(|one| one.is_v2).any(|one| {
-            fs::read_to_string(one.mount.join("cgroup.controllers"))
-                .is_ok_and(|controllers| !controllers.trim().is_empty())
-        })
+    found.iter().any(|one| !one.is_v2) && found.iter().any(|one| one.is_v2)
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@
 mod bundle;
 mod cgroup;
 mod command;
+mod console;
 mod container;
 pub mod leftover;
 pub mod need;
@@ -32,6 +33,7 @@ mod user;
 pub use bundle::{Bundle, fill_with_busybox};
 pub use cgroup::{Hierarchy, hierarchies};
 pub use command::{Finished, Run};
+pub use console::{ConsoleSocket, InTerminal, Terminal};
 pub use container::{Container, State};
 pub use probe::{Attempt, probe_program};
 pub use runtime::{Kind, Runtime};

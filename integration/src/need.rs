@@ -5,8 +5,8 @@ use std::env;
 use std::fs::OpenOptions;
 use std::io::Write;
 
-use crate::Runtime;
 use crate::runtime::on_path;
+use crate::{Kind, Runtime};
 
 /// Says that the rest of a test cannot run here, and why. Panics under `MUR_INTEGRATION=required`.
 ///
@@ -71,4 +71,35 @@ pub fn landlock_abi() -> i64 {
         libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, VERSION)
     };
     abi.max(0)
+}
+
+/// A scratch folder, where the caller is root.
+#[track_caller]
+pub fn root_scratch() -> Option<crate::Scratch> {
+    root().then(crate::Scratch::new)
+}
+
+/// Where the runtimes differ and we do as runc: `false`, aloud, when crun is under test. Never a failure.
+pub fn as_runc_does(runtime: &Runtime, what_crun_does: &str) -> bool {
+    differs(runtime, Kind::Crun, what_crun_does)
+}
+
+/// Where the runtimes differ and we do as crun: `false`, aloud, when runc is under test. Never a failure.
+pub fn as_crun_does(runtime: &Runtime, what_runc_does: &str) -> bool {
+    differs(runtime, Kind::Runc, what_runc_does)
+}
+
+/// Where we do better than both: `false`, aloud, when another runtime is under test. Never a failure.
+pub fn better_than_both(runtime: &Runtime, what_they_do: &str) -> bool {
+    if !runtime.is_ours() {
+        say(&format!("not as we do: {what_they_do}"));
+    }
+    runtime.is_ours()
+}
+
+fn differs(runtime: &Runtime, other: Kind, what: &str) -> bool {
+    if runtime.kind() == other {
+        say(&format!("not as we do: {what}"));
+    }
+    runtime.kind() != other
 }

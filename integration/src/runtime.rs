@@ -2,7 +2,8 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -25,7 +26,6 @@ pub enum Kind {
 pub struct Runtime {
     kind: Kind,
     program: PathBuf,
-    _wrapper: Option<tempfile::TempDir>,
 }
 
 impl Runtime {
@@ -46,16 +46,13 @@ impl Runtime {
 
     /// A runtime of this kind, where the machine has one.
     pub fn of(kind: Kind) -> Option<Self> {
-        let (program, wrapper) = match kind {
-            Kind::Mur => (mur_program(), None),
-            Kind::Runc => (on_path("runc")?, None),
-            Kind::Crun if cgroup::hybrid_with_controllers() && nix::unistd::geteuid().is_root() => {
-                let (program, folder) = crun_without_hybrid(&on_path("crun")?);
-                (program, Some(folder))
-            }
-            Kind::Crun => (on_path("crun")?, None),
+        let program = match kind {
+            Kind::Mur => mur_program(),
+            Kind::Runc => on_path("runc")?,
+            Kind::Crun if needs_help() => helped_crun(&on_path("crun")?),
+            Kind::Crun => on_path("crun")?,
         };
-        Some(Self { kind, program, _wrapper: wrapper })
+        Some(Self { kind, program })
     }
 
     /// Whose it is.
@@ -71,6 +68,16 @@ impl Runtime {
     /// Its program, absolute: what an engine is configured with.
     pub fn program(&self) -> &Path {
         &self.program
+    }
+
+    /// Its program without help, and what root must put before a command of an ordinary user who calls it.
+    pub(crate) fn plain(&self) -> (PathBuf, Option<PathBuf>) {
+        match self.kind {
+            Kind::Crun if needs_help() => {
+                (on_path("crun").unwrap(), Some(self.program.with_file_name("plain")))
+            }
+            Kind::Crun | Kind::Mur | Kind::Runc => (self.program.clone(), None),
+        }
     }
 
     /// A command of it.
@@ -105,27 +112,36 @@ pub(crate) fn beside_the_test(name: &str) -> PathBuf {
     profile.join(name)
 }
 
-/// crun refuses a host whose v2 hierarchy has controllers beside v1 ones. In a mount namespace of its own
-/// it gets hugetlb, the one left over, as a v1 hierarchy.
-fn crun_without_hybrid(crun: &Path) -> (PathBuf, tempfile::TempDir) {
-    let folder = tempfile::Builder::new().prefix("mur-crun-").tempdir_in("/tmp").unwrap();
-    let program = folder.path().join("crun");
-    let mount = folder.path().join("v1");
-    fs::create_dir(&mount).unwrap();
-    fs::write(
-        &program,
-        format!(
-            "#!/bin/sh\nexec unshare --mount --propagation private -- sh -c '\
-             mount -t tmpfs none {0} && mkdir {0}/hugetlb && mount -t cgroup -o hugetlb none {0}/hugetlb\n\
-             exec {1} \"$@\"' crun \"$@\"\n",
+/// Whether crun cannot run here as it is: it refuses a host whose v2 hierarchy has controllers beside v1 ones.
+fn needs_help() -> bool {
+    cgroup::is_hybrid() && nix::unistd::geteuid().is_root()
+}
+
+/// Two scripts beside the tests: `plain`, which gives a command a mount namespace where hugetlb, the controller
+/// that is left over on a hybrid host, is a v1 hierarchy; and `crun`, which runs crun so. Engines know a
+/// runtime by its name.
+fn helped_crun(crun: &Path) -> PathBuf {
+    let folder = beside_the_test("helped");
+    let (plain, program, mount) = (folder.join("plain"), folder.join("crun"), folder.join("v1"));
+    fs::create_dir_all(&mount).unwrap();
+    write_script(
+        &plain,
+        &format!(
+            "exec unshare --mount --propagation private -- sh -c '\
+             mount -t tmpfs none {0} && mkdir {0}/hugetlb\n\
+             mount -t cgroup -o hugetlb none {0}/hugetlb 2>/dev/null\n\
+             exec \"$@\"' sh \"$@\"",
             mount.display(),
-            crun.display()
         ),
-    )
-    .unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&program, mode).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(folder.path(), mode).unwrap();
-    (program, folder)
+    );
+    write_script(&program, &format!("exec {} {} \"$@\"", plain.display(), crun.display()));
+    program
+}
+
+/// Written beside and moved, since other tests may be running the script.
+fn write_script(path: &Path, body: &str) {
+    let fresh = path.with_extension(std::process::id().to_string());
+    fs::write(&fresh, format!("#!/bin/sh\n{body}\n")).unwrap();
+    fs::set_permissions(&fresh, Permissions::from_mode(0o755)).unwrap();
+    fs::rename(&fresh, path).unwrap();
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::unistd::{Gid, Uid, chown, geteuid};
 
-use crate::{Scratch, hierarchies};
+use crate::{Runtime, Scratch, hierarchies};
 
 /// An ordinary user with a home, a runtime folder and control groups of its own. Where the tests already
 /// run as one, it is that user.
@@ -73,6 +73,24 @@ impl OrdinaryUser {
 
     /// A command of this user, in its control groups and home, with nothing of our environment but `PATH`.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        self.command_behind(None, program.as_ref())
+    }
+
+    /// A command of a runtime, which is copied to where the user may run it. What root must do for it first
+    /// is done.
+    pub fn command_of(&self, runtime: &Runtime) -> Command {
+        let (program, before) = runtime.plain();
+        if self.is_self {
+            return self.command(program);
+        }
+        let copy = self.home.join(program.file_name().unwrap());
+        if !copy.exists() {
+            fs::copy(program, &copy).unwrap();
+        }
+        self.command_behind(before.as_deref(), copy.as_os_str())
+    }
+
+    fn command_behind(&self, before: Option<&Path>, program: &OsStr) -> Command {
         // Written as `0` to `tasks`, and by a shell that then becomes the command: no process in between.
         let mut script = String::new();
         for folder in &self.cgroups {
@@ -80,6 +98,9 @@ impl OrdinaryUser {
             let _ = write!(script, "echo 0 >{}/{file} && ", folder.display());
         }
         script.push_str("exec ");
+        if let Some(before) = before {
+            let _ = write!(script, "{} ", before.display());
+        }
         if !self.is_self {
             let _ = write!(script, "setpriv --reuid {0} --regid {0} --clear-groups ", self.uid);
         }
