@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use mur_manifest::NetworkAllowRule;
 use serde::{Deserialize, Serialize};
 
 use crate::{ArtifactPolicy, ArtifactRole, Carried, ContainmentClass};
@@ -13,6 +14,8 @@ pub struct CapabilityPolicy {
     pub capsule: Capsule,
     /// The effective floor: the maximum of manifest, config and `--containment`.
     pub floor: ContainmentClass,
+    /// The floor the manifest itself declares; `advisory` when it declares none. A spawned child may only raise it.
+    pub manifest_floor: ContainmentClass,
     /// `true` when manifest and flag together ask for no containment at all.
     pub unconfined: bool,
     /// Files.
@@ -65,20 +68,9 @@ pub struct NetworkPolicy {
     /// Verbatim entries, for the report.
     pub allow: Vec<String>,
     /// Lowered rules, one an entry.
-    pub rules: Vec<NetworkRule>,
+    pub rules: Vec<NetworkAllowRule>,
     /// `unix_sockets`.
     pub unix_sockets: bool,
-}
-
-/// One lowered destination; a missing part is a wildcard.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct NetworkRule {
-    /// `http` or `https`.
-    pub scheme: Option<String>,
-    /// Lower-cased host.
-    pub host: String,
-    /// TCP port.
-    pub port: Option<u16>,
 }
 
 /// `capabilities.shell`.
@@ -175,15 +167,5 @@ impl CapabilityPolicy {
             || !self.carried.install_tool.is_empty()
             || self.carried.process_harness()
             || self.carried.artifacts.iter().any(runs)
-    }
-}
-
-impl NetworkRule {
-    /// Whether everything `narrower` matches is matched by this rule: hosts equal, and scheme and port each unset here
-    /// or equal there. An unset part there is not covered by a set one here.
-    pub fn covers(&self, narrower: &Self) -> bool {
-        self.host == narrower.host
-            && (self.scheme.is_none() || self.scheme == narrower.scheme)
-            && (self.port.is_none() || self.port == narrower.port)
     }
 }

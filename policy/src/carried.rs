@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
+use mur_manifest::NetworkAllowRule;
 use serde::{Deserialize, Serialize};
-
-use crate::NetworkRule;
 
 /// What is validated, reported and carried; parts this crate neither decides nor enforces.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -105,7 +104,7 @@ pub enum ArtifactNetwork {
     #[default]
     Inherited,
     /// Exactly these; none at all when empty.
-    Rules(Vec<NetworkRule>),
+    Rules(Vec<NetworkAllowRule>),
 }
 
 /// The upstream the runtime calls for an artifact; the key itself never enters a policy.

@@ -60,7 +60,7 @@ pub fn connect_ports(network: &NetworkPolicy) -> Vec<u16> {
     let mut ports: Vec<u16> = network
         .rules
         .iter()
-        .flat_map(|rule| rule.port.map_or_else(|| vec![80, 443], |port| vec![port]))
+        .flat_map(|rule| rule.port().map_or_else(|| vec![80, 443], |port| vec![port]))
         .collect();
     ports.sort_unstable();
     ports.dedup();
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::fixture::{host, placement, policy, resources};
     use crate::landlock::NetAccess;
-    use crate::{ContainmentClass, NetworkRule, decide};
+    use crate::{ContainmentClass, decide};
 
     fn decided(abi: Option<u32>) -> ContainmentDecision {
         decide(&policy(ContainmentClass::Advisory), &host(abi), &placement())
@@ -113,8 +113,8 @@ mod tests {
     #[test]
     fn port_rules_are_only_for_a_network_that_is_an_engines() {
         let mut policy = policy(ContainmentClass::Advisory);
-        let rule = |port| NetworkRule { scheme: None, host: "a.test".to_owned(), port };
-        policy.network.rules = vec![rule(None), rule(Some(8443)), rule(Some(80))];
+        policy.network.rules =
+            ["a.test", "a.test:8443", "http://a.test"].map(|rule| rule.parse().unwrap()).into();
         assert_eq!(connect_ports(&policy.network), [80, 443, 8443]);
 
         let own = confinement(&policy, &decided(Some(7))).expect("a kernel tier");

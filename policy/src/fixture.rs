@@ -18,6 +18,7 @@ pub(crate) fn policy(floor: ContainmentClass) -> CapabilityPolicy {
             manifest_digest: "0".repeat(64),
         },
         floor,
+        manifest_floor: floor,
         unconfined: false,
         files: FilePolicy::default(),
         network: NetworkPolicy::default(),

@@ -5,6 +5,8 @@ mod carried;
 mod class;
 mod confine;
 mod decide;
+mod envelope;
+mod environment;
 pub mod errno;
 #[cfg(test)]
 mod fixture;
@@ -20,7 +22,7 @@ mod userns;
 
 pub use capability::{
     CapabilityPolicy, Capsule, FilePolicy, HostPath, InterpreterRuntime, NetworkPolicy,
-    NetworkRule, ProcessPolicy, Resources, ShellPolicy, StagedRuntime,
+    ProcessPolicy, Resources, ShellPolicy, StagedRuntime,
 };
 pub use carried::{
     AgentPolicy, ArtifactNetwork, ArtifactPolicy, ArtifactRole, Carried, DeclaredFile,
@@ -29,6 +31,11 @@ pub use carried::{
 pub use class::{ContainmentClass, Tier};
 pub use confine::{Confinement, Rlimit, confinement, connect_ports, rlimits};
 pub use decide::{ContainmentDecision, NetworkOwner, decide, host_tier};
+pub use envelope::{EnvelopeAxis, EnvelopeViolation, SpawnEnvelope};
+pub use environment::{
+    BASE_ENV, CREDENTIAL_BACKSTOP, SessionEnv, StripSource, StrippedBy, environment,
+    granted_env_names, is_credential_shaped, runtime_owned_env, stripped_by,
+};
 pub use host::{
     AppArmorReading, Attempt, Caller, CgroupLayout, HostProbe, LandlockProbe, NamespaceProbe, Step,
 };
