@@ -1,4 +1,5 @@
-//! The one table a block of keys is written as: its struct, its known keys and its defaults.
+//! The one table a block of keys is written as: its struct, its known keys, its defaults, and from
+//! them how it is read, rendered and described.
 
 /// Declares a block: each line is a key with its kind, type and default.
 ///
@@ -6,7 +7,10 @@
 /// * `optional key: T` – becomes `Option<T>`, absent is `None`;
 /// * `default key: T = value` – absent is `value`.
 ///
-/// `: Default` says that no key is required, so the block of an empty mapping exists.
+/// `: Default` says that no key is required, so the block of an empty mapping exists. After the keys
+/// may follow, in this order: `strict true;` for keys that are refused when unknown, `ignore {…}` keys accepted without a meaning, `retire {…}` keys
+/// refused with what stands in their place, `check f;` a check over the whole block, `extra {…}`
+/// fields that are no keys.
 macro_rules! block {
     (
         $(#[doc = $doc:literal])*
@@ -33,6 +37,10 @@ macro_rules! block {
         pub struct $name:ident {
             $( $(#[doc = $key_doc:literal])* $kind:ident $key:ident : $type:ty $(= $default:expr)? , )*
         }
+        $( strict $strict:literal ; )?
+        $( ignore { $( $ignored:literal ),* $(,)? } )?
+        $( retire { $( $retired:literal => $instead:literal ),* $(,)? } )?
+        $( check $check:path ; )?
         $( extra { $( $(#[doc = $extra_doc:literal])* $extra:ident : $extra_type:ty , )* } )?
     ) => {
         $(#[doc = $doc])*
@@ -41,12 +49,110 @@ macro_rules! block {
             $( $(#[doc = $key_doc])* pub $key: block!(@type $kind $type), )*
             $( $( $(#[doc = $extra_doc])* pub $extra: $extra_type, )* )?
         }
+
+        impl $name {
+            pub(crate) const KEYS: crate::reader::Keys = crate::reader::Keys {
+                known: &[ $( stringify!($key) ),* ],
+                strict: block!(@strict $( $strict )?),
+                ignored: &[ $( $( $ignored ),* )? ],
+                retired: &[ $( $( ($retired, $instead) ),* )? ],
+            };
+        }
+
+        impl crate::word::Word for $name {
+            fn read(
+                reader: &mut crate::reader::Reader<'_>,
+                id: crate::raw::NodeId,
+            ) -> crate::word::Reading<Self> {
+                let entries = match reader.open(id, Self::KEYS) {
+                    crate::word::Reading::Value(entries) => entries,
+                    crate::word::Reading::Absent => return crate::word::Reading::Absent,
+                    crate::word::Reading::Refused => return crate::word::Reading::Refused,
+                };
+                $( let $key = block!(@read $kind reader, entries, $key, $type $(, $default)?); )*
+                #[allow(unused_mut, reason = "only a block with a check changes its value")]
+                let mut block = Self {
+                    $( $key: block!(@take $kind $key, $type), )*
+                    $( $( $extra: Default::default(), )* )?
+                };
+                $( $check(&mut block, reader, &entries); )?
+                crate::word::Reading::Value(block)
+            }
+
+            fn render(&self) -> serde_json::Value {
+                let mut map = serde_json::Map::new();
+                $( block!(@render $kind self, map, $key, $type $(, $default)?); )*
+                serde_json::Value::Object(map)
+            }
+
+            fn schema() -> serde_json::Value {
+                let mut schema = crate::schema::Block::new(&[ $( $doc ),* ]);
+                $( schema.key(
+                    stringify!($key),
+                    &[ $( $key_doc ),* ],
+                    <$type as crate::word::Word>::schema(),
+                    block!(@presence $kind $type $(, $default)?),
+                ); )*
+                $( $( schema.retired($retired); )* )?
+                schema.finish()
+            }
+        }
     };
     (@type required $type:ty) => { $type };
     (@type default $type:ty) => { $type };
     (@type optional $type:ty) => { Option<$type> };
+
+    (@strict) => { false };
+    (@strict $strict:literal) => { $strict };
+
     (@default default $default:expr) => { $default };
     (@default optional) => { None };
+
+    (@read required $reader:ident, $entries:ident, $key:ident, $type:ty) => {
+        $reader.required::<$type>(&$entries, stringify!($key))
+    };
+    (@read optional $reader:ident, $entries:ident, $key:ident, $type:ty) => {
+        $reader.optional::<$type>(&$entries, stringify!($key))
+    };
+    (@read default $reader:ident, $entries:ident, $key:ident, $type:ty, $default:expr) => {
+        $reader.optional::<$type>(&$entries, stringify!($key)).unwrap_or_else(|| $default)
+    };
+
+    (@take required $key:ident, $type:ty) => {
+        match $key.or_else(<$type as crate::word::Word>::stand_in) {
+            Some(value) => value,
+            None => return crate::word::Reading::Refused,
+        }
+    };
+    (@take optional $key:ident, $type:ty) => { $key };
+    (@take default $key:ident, $type:ty) => { $key };
+
+    (@render required $self:ident, $map:ident, $key:ident, $type:ty) => {
+        $map.insert(stringify!($key).to_owned(), crate::word::Word::render(&$self.$key));
+    };
+    (@render optional $self:ident, $map:ident, $key:ident, $type:ty) => {
+        if let Some(value) = &$self.$key {
+            $map.insert(stringify!($key).to_owned(), crate::word::Word::render(value));
+        }
+    };
+    (@render default $self:ident, $map:ident, $key:ident, $type:ty, $default:expr) => {
+        let default: $type = $default;
+        if $self.$key != default {
+            $map.insert(stringify!($key).to_owned(), crate::word::Word::render(&$self.$key));
+        }
+    };
+
+    (@presence required $type:ty) => { crate::schema::Presence::Required };
+    (@presence optional $type:ty) => {
+        crate::schema::Presence::Optional { nullable: <$type as crate::word::Word>::NULLABLE }
+    };
+    (@presence default $type:ty, $default:expr) => {{
+        let default: $type = $default;
+        crate::schema::Presence::Default {
+            value: crate::word::Word::render(&default),
+            nullable: <$type as crate::word::Word>::NULLABLE,
+        }
+    }};
 }
 pub(crate) use block;
 
@@ -95,6 +201,23 @@ macro_rules! words {
         }
 
         crate::grammar::text_serde!($name);
+
+        impl crate::word::Word for $name {
+            fn read(
+                reader: &mut crate::reader::Reader<'_>,
+                id: crate::raw::NodeId,
+            ) -> crate::word::Reading<Self> {
+                crate::word::read_word(reader, id, &[ $( $word ),* ])
+            }
+
+            fn render(&self) -> serde_json::Value {
+                serde_json::Value::String(self.as_str().to_owned())
+            }
+
+            fn schema() -> serde_json::Value {
+                serde_json::json!({"enum": [ $( $word ),* ]})
+            }
+        }
     };
 }
 pub(crate) use words;

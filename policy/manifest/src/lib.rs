@@ -4,16 +4,30 @@
 
 mod block;
 pub mod code;
+mod fault;
 pub mod grammar;
 pub mod location;
 pub mod manifest;
+mod parse;
+mod raw;
+mod reader;
+mod render;
+mod scalar;
+mod schema;
 mod source;
+mod suggest;
+mod text;
+mod word;
 
 pub use code::{Code, CodeInfo, Coded, Severity};
+pub use fault::{Fault, ManifestErrors};
 pub use grammar::{
     ArtifactName, BinaryName, ByteSize, DurationSecs, EnvName, EnvPattern, InstallPattern,
     NetworkAllowRule, PathRule,
 };
 pub use location::{Location, Spanned};
 pub use manifest::{Capabilities, ContainmentFloor, Manifest};
-pub use source::Source;
+pub use parse::parse;
+pub use render::render;
+pub use schema::schema;
+pub use source::{Source, Warning};

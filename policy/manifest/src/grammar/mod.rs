@@ -31,11 +31,20 @@ pub trait Grammar: std::str::FromStr + std::fmt::Display {
     const FORM: &'static str;
     /// A regular expression (ECMA 262) that every accepted text matches; for JSON Schema.
     const PATTERN: &'static str;
+    /// Whether messages must not repeat what was written.
+    const SECRET: bool = false;
+    /// Whether a YAML number is accepted as its text.
+    const NUMBERS: bool = false;
+
+    /// The text that reads back as this value; differs from what is displayed for secrets alone.
+    fn written(&self) -> String {
+        self.to_string()
+    }
 }
 
 /// A word that is none of the few a key accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{found}` is not one of {}", list_of(known))]
+#[error("`{found}` is not {}", choice_of(known))]
 pub struct UnknownWord {
     /// The word as written.
     pub found: String,
@@ -43,14 +52,14 @@ pub struct UnknownWord {
     pub known: &'static [&'static str],
 }
 
-/// ``[`a`, `b` and `c`]`` as a part of a sentence.
-pub(crate) fn list_of(words: &[&str]) -> String {
+/// `a`, `b` or `c`, as a part of a sentence.
+pub(crate) fn choice_of(words: &[&str]) -> String {
     match words {
         [] => String::new(),
         [only] => format!("`{only}`"),
         [first @ .., last] => {
             let first: Vec<String> = first.iter().map(|word| format!("`{word}`")).collect();
-            format!("{} and `{last}`", first.join(", "))
+            format!("{} or `{last}`", first.join(", "))
         }
     }
 }

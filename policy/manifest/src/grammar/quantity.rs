@@ -87,6 +87,7 @@ impl Grammar for ByteSize {
     const FORM: &'static str =
         "a number of bytes with an optional unit `Ki`, `Mi` or `Gi`, as `10Mi`";
     const PATTERN: &'static str = r"^\s*[0-9]+(Ki|Mi|Gi)?\s*$";
+    const NUMBERS: bool = true;
 }
 
 impl FromStr for ByteSize {
@@ -125,6 +126,7 @@ impl Grammar for DurationSecs {
     const FORM: &'static str =
         "a number of seconds with an optional unit `s`, `m`, `h` or `d`, as `15m`";
     const PATTERN: &'static str = r"^\s*[0-9]+[smhd]?\s*$";
+    const NUMBERS: bool = true;
 }
 
 impl FromStr for DurationSecs {

@@ -125,6 +125,19 @@ pub enum GatewayKey {
     Literal(String),
 }
 
+impl Grammar for GatewayKey {
+    const FORM: &'static str = "`${NAME}` or the key itself";
+    const PATTERN: &'static str = r"\S";
+    const SECRET: bool = true;
+
+    fn written(&self) -> String {
+        match self {
+            Self::Variable(_) => self.to_string(),
+            Self::Literal(key) => key.clone(),
+        }
+    }
+}
+
 impl FromStr for GatewayKey {
     type Err = InvalidKey;
 

@@ -3,8 +3,14 @@
 use super::capability::Capabilities;
 use super::config::ArtifactConfig;
 use crate::block::{block, words};
-use crate::grammar::{DeclaredName, GatewayEndpoint, GatewayKey};
+use crate::code::Code;
+use crate::fault::Fault;
+use crate::grammar::{
+    ArtifactName, DeclaredName, GatewayEndpoint, GatewayKey, Grammar, InvalidName, choice_of,
+};
 use crate::location::Spanned;
+use crate::reader::{Entries, Reader};
+use crate::source::Warning;
 
 block! {
     /// One artifact of the capsule.
@@ -30,6 +36,7 @@ block! {
         /// The upstream the runtime calls for the artifact, with a key the artifact never sees.
         optional gateway: Gateway,
     }
+    check check_artifact;
 }
 
 words! {
@@ -66,6 +73,125 @@ block! {
         /// Says that the upstream needs no key; only `true` has a meaning.
         optional keyless: bool,
     }
+    check check_gateway;
+}
+
+/// Bare names that are tools of the runtime itself.
+pub const RESERVED_TOOL_NAMES: &[&str] = &[
+    "share-file",
+    "fetch-peer-file",
+    "delegate-task",
+    "submit-plan",
+    "switch-driver",
+    "call-member",
+    "end-without-answer",
+    "pull-artifact",
+    "remove-artifact",
+    "session-status",
+    "background-command",
+];
+
+/// Name, version and source fit together, and each key fits the role.
+fn check_artifact(block: &mut Artifact, reader: &mut Reader<'_>, entries: &Entries) {
+    check_identity(block, reader, entries);
+    if RESERVED_TOOL_NAMES.contains(&block.tool_name()) {
+        let message = format!(
+            "the runtime keeps the name `{}` for itself, as it does {}",
+            block.tool_name(),
+            choice_of(RESERVED_TOOL_NAMES)
+        );
+        let (code, at) = (Code::ECap013, block.name.at.clone());
+        reader.fault(Fault { code, at, message, accepted: Some("another name".to_owned()) });
+    }
+    if block.runtime == Role::Skill {
+        for key in ["capabilities", "config", "gateway"] {
+            reader.refuse_written(entries, key, "a skill has no such key: nothing of it runs");
+        }
+    }
+    if block.runtime != Role::Hook {
+        reader.refuse_written(entries, "on_overflow", "the key is for hooks alone");
+    }
+    if let Some(capabilities) = &block.capabilities {
+        check_grants(capabilities, block.runtime, reader, &block.name);
+    }
+}
+
+/// A full name and a version, or a bare name and a source.
+fn check_identity(block: &mut Artifact, reader: &mut Reader<'_>, entries: &Entries) {
+    block.source = block.source.take().filter(|source| !source.value.trim().is_empty());
+    let (at, name) = (block.name.at.clone(), &block.name.value);
+    match (&block.source, name) {
+        (Some(_), DeclaredName::Full(full)) => {
+            let message = format!("`{full}` has a scope, and beside `source` a name has none");
+            reader.refuse(at, message, Some(&format!("`{}`", full.bare())));
+        }
+        (None, DeclaredName::Bare(bare)) => {
+            let error = InvalidName::NoScope { name: bare.to_string() };
+            reader.refuse(at, error.to_string(), Some(ArtifactName::FORM));
+        }
+        (Some(_), DeclaredName::Bare(_)) | (None, DeclaredName::Full(_)) => {}
+    }
+    match (&block.source, &block.version) {
+        (None, None) => reader.missing(entries.at(), "version", entries.value("version")),
+        (Some(_), Some(version)) => {
+            let (at, version) = (reader.place_of(entries, "version"), version.clone());
+            reader.warn(Warning::VersionIgnored { at, version });
+        }
+        (None, Some(_)) | (Some(_), None) => {}
+    }
+    if let Some(source) = block.source.as_ref().filter(|_| !block.allows_local_source()) {
+        let message = "a local `source` needs the operator's word".to_owned();
+        reader.refuse(source.at.clone(), message, Some("`local_source: true` beside it"));
+    }
+}
+
+/// Grants that only a hook may have, and one that no artifact has.
+fn check_grants(
+    grants: &Capabilities,
+    role: Role,
+    reader: &mut Reader<'_>,
+    artifact: &Spanned<DeclaredName>,
+) {
+    let mut refuse = |key: &str, message: &str| {
+        let path = format!("capabilities.{key}");
+        let at = reader.within(&path, |reader| reader.position(&artifact.at));
+        reader.refuse(at, message.to_owned(), None);
+    };
+    let records = grants.filesystem.as_ref().is_some_and(|files| files.records);
+    let scoped = grants.filesystem.as_ref().is_some_and(|files| files.scope.is_some());
+    let hooks_only = "the grant is for hooks alone";
+    if role == Role::Hook {
+        if records && scoped {
+            refuse("filesystem.records", "`scope` is written as well, and a hook has one folder");
+        }
+    } else {
+        if records {
+            refuse("filesystem.records", hooks_only);
+        }
+        if grants.task_io.is_some() {
+            refuse("task_io", hooks_only);
+        }
+        if grants.conversation.is_some() {
+            refuse("conversation", hooks_only);
+        }
+    }
+    if grants.install.is_some() {
+        refuse("install", "installing is granted to the capsule, never to one of its artifacts");
+    }
+}
+
+/// A key, or the word that none is needed.
+fn check_gateway(block: &mut Gateway, reader: &mut Reader<'_>, entries: &Entries) {
+    let keyless = block.keyless == Some(true);
+    let written = entries.has("api_key") && block.api_key.is_none();
+    let message = match (&block.api_key, keyless) {
+        (Some(_), true) => "`api_key` and `keyless: true` are both written",
+        (None, false) if !written => "neither `api_key` nor `keyless: true` is written",
+        (Some(_), false) | (None, _) => return,
+    };
+    let (at, message) = (entries.at().clone(), message.to_owned());
+    let accepted = Some("`api_key: ${NAME}`, or `keyless: true`".to_owned());
+    reader.fault(Fault { code: Code::ECap018, at, message, accepted });
 }
 
 impl Artifact {

@@ -1,11 +1,14 @@
 //! `capabilities`: what a capsule, or one artifact of it, asks to be allowed.
 
+use std::collections::{HashMap, HashSet};
+
 use super::limit::{Limits, Resources};
 use crate::block::{block, words};
 use crate::grammar::{
     AbsolutePath, ArtifactName, BinaryName, EnvName, EnvPattern, HostPath, InstallPattern,
 };
 use crate::location::Spanned;
+use crate::reader::{Entries, Reader};
 
 block! {
     /// What a capsule may do. An absent block is an absent grant.
@@ -69,6 +72,17 @@ block! {
         /// Hook entries only: the hook's folder is the `hooks/` of the records directory.
         default records: bool = false,
     }
+    check drop_blanks;
+}
+
+/// Blanks around these paths do not count, and a blank path is none.
+fn drop_blanks(block: &mut Filesystem, _reader: &mut Reader<'_>, _entries: &Entries) {
+    let trim = |mut path: Spanned<String>| {
+        path.value = String::from(path.value.trim());
+        (!path.value.is_empty()).then_some(path)
+    };
+    block.scope = block.scope.take().and_then(trim);
+    block.read_only = std::mem::take(&mut block.read_only).into_iter().filter_map(trim).collect();
 }
 
 block! {
@@ -95,6 +109,35 @@ block! {
         /// Pinned runtime trees that are bound into a sealed root.
         default staged_runtime: Vec<StagedRuntime> = Vec::new(),
     }
+    check check_shell;
+}
+
+/// Something is allowed, and what runtimes are for is allowed too.
+fn check_shell(block: &mut Shell, reader: &mut Reader<'_>, entries: &Entries) {
+    refuse_empty(reader, entries, "allow", "the name of a program, or drop `shell`");
+    let complete = reader.length(entries, "allow") == block.allow.len();
+    let interpreters = block.interpreter_runtime.iter().map(|grant| &grant.binary);
+    let staged = block.staged_runtime.iter().map(|grant| &grant.binary);
+    for binary in interpreters.chain(staged) {
+        if complete && !block.allow.iter().any(|allowed| allowed == binary) {
+            let message = format!("`{binary}` is not in `shell.allow`");
+            reader.refuse(binary.at.clone(), message, Some("a name that `shell.allow` has"));
+        }
+    }
+    for staged in &block.staged_runtime {
+        if block.interpreter_runtime.iter().any(|grant| grant.binary == staged.binary) {
+            let message = format!("`{}` has an `interpreter_runtime` as well", staged.binary);
+            reader.refuse(staged.binary.at.clone(), message, Some("one of the two grants"));
+        }
+    }
+}
+
+/// Refuses a list that is written and has nothing in it.
+fn refuse_empty(reader: &mut Reader<'_>, entries: &Entries, key: &str, accepted: &str) {
+    if reader.length(entries, key) == 0 {
+        let at = reader.place_of(entries, key);
+        reader.refuse(at, "the list is empty".to_owned(), Some(accepted));
+    }
 }
 
 block! {
@@ -105,6 +148,17 @@ block! {
         /// The folders; at least one.
         required dirs: Vec<RuntimeDir>,
     }
+    check check_interpreter;
+}
+
+/// There is a folder.
+fn check_interpreter(_: &mut InterpreterRuntime, reader: &mut Reader<'_>, entries: &Entries) {
+    refuse_empty(
+        reader,
+        entries,
+        "dirs",
+        "at least one folder, as `{path: /opt/x, list_dir: true}`",
+    );
 }
 
 block! {
@@ -137,6 +191,29 @@ block! {
         /// Those of them that start in a copy of this session's work folder.
         default workdir_snapshot: Vec<Spanned<ArtifactName>> = Vec::new(),
     }
+    check check_spawn;
+}
+
+/// Children are told apart by their bare names, and snapshots are for children alone.
+fn check_spawn(block: &mut Spawn, reader: &mut Reader<'_>, entries: &Entries) {
+    let mut seen: HashMap<&str, &ArtifactName> = HashMap::new();
+    for child in &block.allow {
+        if let Some(other) = seen.insert(child.value.bare(), &child.value) {
+            let message = format!(
+                "`{child}` and `{other}` share the name `{}`, by which the model calls them",
+                child.value.bare()
+            );
+            reader.refuse(child.at.clone(), message, Some("one of the two"));
+        }
+    }
+    let complete = reader.length(entries, "allow") == block.allow.len();
+    let allowed: HashSet<&ArtifactName> = block.allow.iter().map(|child| &child.value).collect();
+    for child in &block.workdir_snapshot {
+        if complete && !allowed.contains(&child.value) {
+            let message = format!("`{child}` is not in `spawn.allow`");
+            reader.refuse(child.at.clone(), message, Some("a name that `spawn.allow` has"));
+        }
+    }
 }
 
 block! {
@@ -165,6 +242,28 @@ block! {
         /// Where they may come from.
         default from: Vec<InstallSource> = vec![InstallSource::Stores],
     }
+    check check_install;
+}
+
+/// Something may be installed, and from the stores at least.
+fn check_install(block: &mut Install, reader: &mut Reader<'_>, entries: &Entries) {
+    if reader.length(entries, "skill") + reader.length(entries, "tool") == 0 {
+        let message = "neither `skill` nor `tool` has an entry".to_owned();
+        reader.refuse(
+            entries.at().clone(),
+            message,
+            Some("an entry in one of them, or drop `install`"),
+        );
+    }
+    let stores = block.from.iter().filter(|source| **source == InstallSource::Stores).count();
+    let sources = block.from.len() - stores;
+    let complete = !entries.has("from") || reader.length(entries, "from") == block.from.len();
+    if complete && (stores != 1 || sources > 1) {
+        let at = reader.place_of(entries, "from");
+        let found: Vec<&str> = block.from.iter().map(|source| source.as_str()).collect();
+        let message = format!("found `[{}]`", found.join(", "));
+        reader.refuse(at, message, Some("`[stores]` or `[stores, sources]`"));
+    }
 }
 
 words! {
@@ -183,6 +282,12 @@ block! {
         /// Destinations, in the grammar of `network.allow`, never an alias of it.
         required allow: Vec<Spanned<String>>,
     }
+    check check_peer_fetch;
+}
+
+/// There is a destination.
+fn check_peer_fetch(_: &mut PeerFetch, reader: &mut Reader<'_>, entries: &Entries) {
+    refuse_empty(reader, entries, "allow", "a destination, or drop `peer_fetch`");
 }
 
 block! {

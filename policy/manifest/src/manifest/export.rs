@@ -3,6 +3,7 @@
 use crate::block::{block, words};
 use crate::grammar::{ByteSize, DurationSecs, PathRule};
 use crate::location::Spanned;
+use crate::reader::{Entries, Reader};
 
 /// What one exported file may hold at most, where the manifest does not say.
 const DEFAULT_MAX_BYTES: ByteSize = ByteSize::from_mib(10);
@@ -29,6 +30,7 @@ block! {
         /// Largest file, in bytes.
         default max_bytes: ByteSize = DEFAULT_MAX_BYTES,
     }
+    check check_files;
 }
 
 words! {
@@ -48,6 +50,31 @@ block! {
         optional max_ttl: Spanned<DurationSecs>,
         /// Largest file, in bytes.
         default max_bytes: ByteSize = DEFAULT_MAX_BYTES,
+    }
+    check check_peer_files;
+}
+
+/// A file may have bytes.
+fn check_files(block: &mut FileExport, reader: &mut Reader<'_>, entries: &Entries) {
+    refuse_zero_size(block.max_bytes, reader, entries);
+}
+
+/// A file may have bytes, and a handle lives a while.
+fn check_peer_files(block: &mut PeerFileExport, reader: &mut Reader<'_>, entries: &Entries) {
+    refuse_zero_size(block.max_bytes, reader, entries);
+    if let Some(ttl) = block.max_ttl.as_ref().filter(|ttl| ttl.value.seconds() == 0) {
+        reader.refuse(
+            ttl.at.clone(),
+            "found zero".to_owned(),
+            Some("a duration above 0, as `15m`"),
+        );
+    }
+}
+
+fn refuse_zero_size(size: ByteSize, reader: &mut Reader<'_>, entries: &Entries) {
+    if size.bytes() == 0 {
+        let at = reader.place_of(entries, "max_bytes");
+        reader.refuse(at, "found zero".to_owned(), Some("a size above 0, as `10Mi`"));
     }
 }
 

@@ -1,11 +1,13 @@
 //! `inference`: the model behind an agent capsule, or the harness that is the agent itself.
 
+use std::collections::HashSet;
 use std::num::NonZeroU64;
 
 use super::config::ArtifactConfig;
 use crate::block::{block, words};
 use crate::grammar::{AlternateName, ArtifactName, Bounded, Threshold};
 use crate::location::Spanned;
+use crate::reader::{Entries, Reader};
 
 block! {
     /// The model behind the capsule. Absent: a script capsule, without an agent.
@@ -39,6 +41,53 @@ block! {
         /// When and how a long conversation is summarised.
         optional compaction: Compaction,
     }
+    retire {
+        "endpoint" => "the address stands on the driver's entry, `artifacts[].gateway.endpoint`",
+        "api_key" => "the key stands on the driver's entry, `artifacts[].gateway.api_key`",
+        "max_task_reopens" => "it is `lifecycle.max_task_reopens`",
+    }
+    check check_inference;
+}
+
+/// Keys fit the transport, there is one system prompt, and alternates are told apart.
+fn check_inference(block: &mut Inference, reader: &mut Reader<'_>, entries: &Entries) {
+    match block.transport {
+        Transport::Http => {
+            let message = "the key needs `transport: process`";
+            reader.refuse_written(entries, "command", message);
+        }
+        Transport::Process => {
+            for key in ["max_tokens", "tool_refresh", "alternates"] {
+                reader.refuse_written(entries, key, "the key needs `transport: http`");
+            }
+        }
+    }
+    let prompts = ["system_prompt", "system_prompt_file", "system_prompt_artifact"];
+    refuse_second(reader, entries, &prompts);
+    let mut names = HashSet::new();
+    for alternate in &block.alternates {
+        if !names.insert(&alternate.name.value) {
+            let message = format!("the name `{}` is used twice", alternate.name);
+            reader.refuse(alternate.name.at.clone(), message, Some("another name"));
+        }
+    }
+}
+
+/// At most one of these keys is written.
+fn refuse_second(reader: &mut Reader<'_>, entries: &Entries, keys: &[&str]) {
+    let written: Vec<&str> = keys.iter().copied().filter(|key| entries.has(key)).collect();
+    if let [first, others @ ..] = written.as_slice() {
+        for other in others {
+            let message = format!("`{first}` is written as well");
+            let at = reader.place_of(entries, other);
+            reader.refuse(at, message, Some("one of the two"));
+        }
+    }
+}
+
+/// There is one system prompt.
+fn check_compaction(_: &mut Compaction, reader: &mut Reader<'_>, entries: &Entries) {
+    refuse_second(reader, entries, &["system_prompt", "system_prompt_file"]);
 }
 
 words! {
@@ -121,4 +170,5 @@ block! {
         /// Settings handed to the driver for this call.
         optional driver_config: Spanned<ArtifactConfig>,
     }
+    check check_compaction;
 }

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use crate::block::{block, words};
 use crate::location::Spanned;
+use crate::reader::{Entries, Reader};
 
 const TEN_MINUTES: NonZeroU64 = NonZeroU64::new(600).expect("600 is not zero");
 
@@ -32,6 +33,16 @@ block! {
         optional keep_working: KeepWorking,
         /// A command that says whether the task is done.
         optional done_check: DoneCheck,
+    }
+    check check_queue;
+}
+
+/// A queue has room.
+fn check_queue(block: &mut Lifecycle, reader: &mut Reader<'_>, entries: &Entries) {
+    if block.task_acceptance == TaskAcceptance::Queue && block.queue_depth == 0 {
+        let at = reader.place_of(entries, "queue_depth");
+        let message = "a queue of depth 0 takes no task".to_owned();
+        reader.refuse(at, message, Some("a depth above 0, or another `task_acceptance`"));
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod artifact;
 mod capability;
+mod check;
 mod config;
 mod context;
 mod control;
@@ -13,7 +14,7 @@ mod limit;
 mod observe;
 mod process;
 
-pub use artifact::{Artifact, Gateway, Overflow, Role};
+pub use artifact::{Artifact, Gateway, Overflow, RESERVED_TOOL_NAMES, Role};
 pub use capability::{
     Access, Capabilities, ContainmentFloor, Conversation, EnvGrant, Filesystem, Harness,
     HarnessPath, Install, InstallSource, InterpreterRuntime, NetworkGrant, PeerFetch, Plan,
@@ -69,6 +70,13 @@ block! {
         /// The process of a capsule without an agent.
         optional process: Process,
     }
+    ignore { "runtime", "implementation", "execution", "requires_files" }
+    retire {
+        "registry" => "registries stand in the operator's `config.yaml`",
+        "mur_version" => "it is `deploy.mur_version`",
+        "config" => "settings stand on an artifact's entry, `artifacts[].config`",
+    }
+    check check::check_manifest;
     extra {
         /// The bytes it was read from: digest, warnings, positions. Not part of what it says.
         source: Source,

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use crate::block::{block, words};
 use crate::grammar::DurationSecs;
+use crate::reader::{Entries, Reader};
 
 block! {
     /// What is recorded of a session.
@@ -34,6 +35,21 @@ block! {
         optional max_sessions: NonZeroU64,
         /// Age at which a record goes.
         optional max_age: DurationSecs,
+    }
+    strict true;
+    check check_retain;
+}
+
+/// Something is said: an empty block could be taken for "keep nothing" or "keep all".
+fn check_retain(block: &mut TraceRetain, reader: &mut Reader<'_>, entries: &Entries) {
+    let written = entries.has("max_sessions") || entries.has("max_age");
+    if !written && block.max_sessions.is_none() && block.max_age.is_none() {
+        let message = "the block is empty".to_owned();
+        reader.refuse(
+            entries.at().clone(),
+            message,
+            Some("`max_sessions` or `max_age`, or drop `retain`"),
+        );
     }
 }
 

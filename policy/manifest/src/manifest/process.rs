@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::block::block;
 use crate::grammar::EnvName;
 use crate::location::Spanned;
+use crate::reader::{Entries, Reader};
 
 block! {
     /// The process of a capsule without an agent.
@@ -17,6 +18,19 @@ block! {
         default env: BTreeMap<EnvName, Spanned<String>> = BTreeMap::new(),
         /// Whether it gets a terminal.
         default terminal: bool = false,
+    }
+    check check_process;
+}
+
+/// There is a program.
+fn check_process(block: &mut Process, reader: &mut Reader<'_>, entries: &Entries) {
+    let accepted = Some("the program and its arguments, as `[python3, main.py]`");
+    if reader.length(entries, "args") == 0 {
+        let at = reader.place_of(entries, "args");
+        reader.refuse(at, "the list is empty".to_owned(), accepted);
+    }
+    if let Some(program) = block.args.first().filter(|program| program.value.trim().is_empty()) {
+        reader.refuse(program.at.clone(), "the program has no name".to_owned(), accepted);
     }
 }
 

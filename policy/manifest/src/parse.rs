@@ -1,0 +1,80 @@
+//! Bytes to a manifest: the walk over the tree, and what is known of the file beside it.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::fault::{Faults, ManifestErrors};
+use crate::manifest::Manifest;
+use crate::raw::{self, Tree};
+use crate::reader::Reader;
+use crate::source::{Source, Warning};
+use crate::word::{Reading, Word};
+
+/// Reads a manifest.
+///
+/// # Errors
+///
+/// Every fault of the file at once, in file order, each with key path, line, column, the accepted
+/// form and its code. Entries that a launch judges (`network.allow`, `filesystem.scope` and their
+/// kind) are kept as written.
+pub fn parse(yaml: &[u8]) -> Result<Manifest, ManifestErrors> {
+    let (mut manifest, source): (Manifest, Source) = read_document(yaml)?;
+    manifest.source = source;
+    Ok(manifest)
+}
+
+/// Reads a document of any kind.
+pub(crate) fn read_document<T: Word>(yaml: &[u8]) -> Result<(T, Source), ManifestErrors> {
+    let mut faults = Faults::default();
+    let tree = match raw::read(yaml, &mut faults) {
+        Ok(tree) => tree,
+        Err(fault) => {
+            faults.push(fault);
+            return Err(faults.into_errors(Vec::new()));
+        }
+    };
+    let (value, reader) = read_tree(&tree, faults);
+    let (faults, warnings, positions) = reader.finish();
+    match value {
+        Some(value) if faults.is_empty() => {
+            Ok((value, Source::new(digest(yaml), warnings, positions)))
+        }
+        Some(_) | None => Err(faults.into_errors(warnings)),
+    }
+}
+
+/// Reads a tree; nothing at all is a mapping without keys.
+fn read_tree<'t, T: Word>(tree: &'t Tree<'t>, faults: Faults) -> (Option<T>, Reader<'t>) {
+    let mut reader = Reader::new(tree, faults);
+    let value = match T::read(&mut reader, tree.root()) {
+        Reading::Value(value) => Some(value),
+        Reading::Absent => {
+            reader.refuse_empty_document(tree.root());
+            None
+        }
+        Reading::Refused => None,
+    };
+    (value, reader)
+}
+
+/// SHA-256 in lower-case hex.
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+impl Manifest {
+    /// What is worth saying of the file: keys that nobody knows, with what they may be meant for.
+    /// A block's own keys come in alphabetical order before those of the blocks in it.
+    pub fn warnings(&self) -> &[Warning] {
+        self.source.warnings()
+    }
+
+    /// SHA-256 of the file, in lower-case hex; empty for a manifest that no file holds.
+    pub fn digest(&self) -> &str {
+        self.source.digest()
+    }
+}
