@@ -29,7 +29,7 @@ pub const CREDENTIALS: [&str; 13] = [
 ];
 
 /// The names whose values come from the host: granted to commands, and to the capsule's process.
-pub(crate) fn granted_names(policy: &CapabilityPolicy) -> Vec<String> {
+pub fn granted_names(policy: &CapabilityPolicy) -> Vec<String> {
     let baseline = policy.shell.iter().flat_map(|shell| &shell.baseline_env);
     let mut names: Vec<String> = baseline.chain(&policy.env_allow).cloned().collect();
     names.sort();

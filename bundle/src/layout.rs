@@ -33,13 +33,17 @@ pub struct HostLayout {
     pub links: Vec<PathLink>,
     /// What the policy names by path, as it was found: `interpreter_runtime`, `staged_runtime`, `host_paths`.
     pub grants: Vec<GrantedPath>,
-    /// Host folders above something that is bound at its own path, which the capsule's ids may not
-    /// search; sorted, none beneath another. A root made of the host's own tree covers each.
+    /// Folders of `/` that the capsule's ids may not both list and search, and the outermost folders they may
+    /// not search on the way to something that is bound at its own path; sorted. A root made of the host's
+    /// own tree shows none of them: each is an empty folder that holds what is bound below it.
     pub closed_folders: Vec<PathBuf>,
     /// Values of the host's variables a command may get, before the strip list.
     pub environment: Vec<(String, String)>,
     /// Inherited hard limits that are not infinite, by the kernel's name (`RLIMIT_NOFILE`).
     pub hard_limits: BTreeMap<String, u64>,
+    /// Why the runtime that is to run the bundle would refuse control-group limits, in one sentence;
+    /// then the bundle has none.
+    pub no_limits_because: Option<String>,
     /// The disk of the work folder, where one can be limited; never in a bundle that travels.
     pub disk: Option<BlockDevice>,
 }

@@ -19,7 +19,7 @@ mod tree;
 mod write;
 
 pub use annotation::{ENV, POLICY, SCOPE_DIGEST};
-pub use environment::{BASE_NAMES, CREDENTIALS};
+pub use environment::{BASE_NAMES, CREDENTIALS, granted_names};
 pub use error::{OpenError, PlanError, WriteError};
 pub use layout::{
     BlockDevice, EntryKind, EtcEntry, Folder, GrantedPath, HostLayout, IdPair, Identity,

@@ -247,6 +247,9 @@ fn host_trees(ground: Ground<'_>, tree: &mut Tree) {
         }
         let path = Path::new("/").join(&entry.name);
         match &entry.kind {
+            EntryKind::Folder if ground.layout.closed_folders.contains(&path) => {
+                tree.folder(&Path::new(ROOTFS).join(&entry.name), 0o755, None);
+            }
             EntryKind::Folder => tree.bind(&path, host_bind(ground, &path, true)),
             EntryKind::File => tree.bind(&path, host_bind(ground, &path, false)),
             EntryKind::Link(target) => tree.link(&path, target),
@@ -256,7 +259,9 @@ fn host_trees(ground: Ground<'_>, tree: &mut Tree) {
         tree.cover(&ground.layout.workdir.path);
     }
     for folder in &ground.layout.closed_folders {
-        tree.cover(folder);
+        if tree.is_shown(folder) {
+            tree.cover(folder);
+        }
     }
     for (name, text) in resolution(ground) {
         let entry = ground.layout.etc.iter().find(|entry| entry.name == name && !entry.folder);

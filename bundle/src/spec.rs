@@ -17,8 +17,9 @@ use crate::synthetic::hostname;
 use crate::tree::{ROOTFS, Tree};
 use crate::{IdPair, PlanError};
 
-/// The version of the runtime-spec a bundle is written for: the first with idmapped mounts.
-const OCI_VERSION: &str = "1.2.0";
+/// The version of the runtime-spec a bundle asks for. What it uses of later ones (idmapped mounts) is never needed for
+/// the bundle to be understood, and runtimes refuse a version that is newer than themselves.
+const OCI_VERSION: &str = "1.0.2";
 
 /// Kernel files that tell of the host or act on it. Hidden, or read-only, by mounts; Landlock and the file modes
 /// hold as well.
@@ -105,13 +106,15 @@ fn linux(ground: Ground<'_>, filter: &SyscallFilter) -> Result<Linux, PlanError>
         namespace.set_typ(kind);
         namespace
     });
-    let resources = control_group_limits(&ground.policy.resources, ground.layout.disk);
+    let layout = ground.layout;
+    let limited = layout.no_limits_because.is_none();
+    let resources = limited.then(|| control_group_limits(&ground.policy.resources, layout.disk));
     let mut linux = Linux::default();
     linux
         .set_uid_mappings(Some(id_map(identity.uid, identity.spare)))
         .set_gid_mappings(Some(id_map(identity.gid, identity.spare)))
         .set_namespaces(Some(namespaces.into()))
-        .set_resources(Some(resources))
+        .set_resources(resources)
         .set_cgroups_path(None)
         .set_devices(None)
         .set_seccomp(Some(seccomp(filter)?))

@@ -1,26 +1,77 @@
 //! Reads what a bundle's plan needs to know of the host's files: programs, libraries, links, owners.
 
+mod cgroup;
+mod child;
+mod closed;
+mod derive;
+mod elf;
 mod error;
+mod gather;
+mod helper;
+mod host;
+mod identity;
+mod idmap;
+mod loader;
+mod program;
 mod request;
+mod script;
+mod trust;
+mod walk;
+mod work;
 
 use mur_bundle::HostLayout;
 use mur_policy::CapabilityPolicy;
 
+use crate::layout::closed::closed_folders;
+use crate::layout::gather::Gathered;
+use crate::layout::identity::{Accounts, Claim};
+
 pub use error::LayoutError;
 pub use request::{IdentityChoice, LayoutRequest, Purpose};
 
-/// Reads the host as one capsule sees it. Nothing is changed; interpreters are asked for their import
-/// paths in plain children.
+/// Reads the host as one capsule sees it. Nothing is changed; interpreters and compilers are asked for their paths
+/// in plain children.
 ///
 /// # Errors
-/// The work folder, or something the policy cannot do without, is not usable. A program that is not
-/// there is no error: its `path` is `None`.
+/// The work folder, or something the policy cannot do without, is not usable. A program that is not there is no
+/// error: its `path` is `None`.
 pub fn read_layout(
-    _policy: &CapabilityPolicy,
+    policy: &CapabilityPolicy,
     request: &LayoutRequest,
 ) -> Result<HostLayout, LayoutError> {
-    Err(LayoutError::WorkFolder {
-        path: request.workdir.clone(),
-        source: std::io::ErrorKind::Unsupported.into(),
-    })
+    let workdir = work::read_work_folder(&request.workdir, &policy.files)?;
+    let claim = Claim {
+        caller: &request.caller,
+        choice: request.identity,
+        workdir: &workdir.path,
+        owner: (workdir.uid, workdir.gid),
+    };
+    let identity = identity::choose(claim, &Accounts::read(), |mapping| {
+        idmap::attempt(&workdir.path, mapping)
+    });
+    let gathered = Gathered::read(policy, request, &workdir);
+    let mut layout = HostLayout {
+        root: host::root_entries()?,
+        folders: request.folders.clone(),
+        programs: gathered.programs,
+        library_folders: gathered.library_folders,
+        interpreter_imports: gathered.imports,
+        trust_store: gathered.trust_store,
+        etc: host::etc_entries(),
+        libc_files: gathered.libc_files,
+        links: gathered.links,
+        grants: gathered.grants,
+        closed_folders: Vec::new(),
+        environment: host::environment(policy, &request.environment, request.purpose),
+        hard_limits: host::hard_limits(),
+        no_limits_because: cgroup::no_limits_because(request),
+        disk: match request.purpose {
+            Purpose::Session => host::disk_of(&workdir.path),
+            Purpose::Bundle => None,
+        },
+        identity,
+        workdir,
+    };
+    layout.closed_folders = closed_folders(&layout);
+    Ok(layout)
 }

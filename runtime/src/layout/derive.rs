@@ -1,0 +1,141 @@
+//! What recognised interpreters read by themselves: `spec/containment.md` §7. A failure derives nothing.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use mur_bundle::{ImportPath, Program};
+
+use crate::layout::child::ask;
+use crate::layout::loader::Loader;
+use crate::layout::walk::Walker;
+
+/// Prints the import path of `CPython`, NUL-separated, without running anything of the user's.
+const PYTHON: &str = "import sys\np=list(sys.path)\ntry:\n import site\n p+=site.getsitepackages()\n\
+                      except Exception: pass\nsys.stdout.write('\\0'.join(p))";
+/// The same of Perl.
+const PERL: &str = "print join(\"\\0\", @INC)";
+
+/// A recognised interpreter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interpreter {
+    /// Exports or needs `Py_BytesMain`.
+    CPython,
+    /// Exports or needs `perl_parse`.
+    Perl,
+}
+
+/// Recognises an interpreter by its dynamic symbols.
+pub(crate) fn recognise(file: &Path, loader: &mut Loader) -> Option<Interpreter> {
+    let elf = loader.elf(file)?;
+    if elf.names("Py_BytesMain") {
+        Some(Interpreter::CPython)
+    } else if elf.names("perl_parse") {
+        Some(Interpreter::Perl)
+    } else {
+        None
+    }
+}
+
+/// The import path of one program that is an interpreter, canonical, each entry once.
+///
+/// `program` is run by the name it was found under, as a command would: a virtual environment is found by it.
+pub(crate) fn import_paths(
+    program: &Program,
+    interpreter: Interpreter,
+    writable: &[PathBuf],
+    walker: &mut Walker,
+) -> Vec<ImportPath> {
+    let Some(path) = &program.path else { return Vec::new() };
+    let answer = match interpreter {
+        Interpreter::CPython => ask(path, &["-I", "-S", "-c", PYTHON]),
+        Interpreter::Perl => ask(path, &["-f", "-e", PERL]),
+    };
+    let Some(answer) = answer else {
+        tracing::warn!(path = %path.display(), "no import path could be derived");
+        return Vec::new();
+    };
+    let own = program.executables.first().and_then(|file| file.parent());
+    let mut found: Vec<ImportPath> = Vec::new();
+    for entry in answer.split(|&byte| byte == 0) {
+        let entry = Path::new(OsStr::from_bytes(entry));
+        if !entry.is_absolute() {
+            continue;
+        }
+        let Ok(path) = walker.resolve(entry) else { continue };
+        let encloses = own.is_some_and(|own| own.starts_with(&path));
+        let is_open = writable.iter().any(|folder| path.starts_with(folder));
+        let folder = path.is_dir();
+        if encloses || is_open || !folder && !is_archive(&path) {
+            continue;
+        }
+        if found.iter().all(|import| import.path != path) {
+            found.push(ImportPath { binary: program.name.clone(), path, folder });
+        }
+    }
+    found
+}
+
+fn is_archive(path: &Path) -> bool {
+    path.is_file() && path.extension() == Some(OsStr::new("zip"))
+}
+
+/// What was read of folders that hold native modules.
+#[derive(Debug, Default)]
+pub(crate) struct Modules {
+    /// Needed libraries of all modules, canonical.
+    pub(crate) libraries: Vec<PathBuf>,
+    /// Program files among them, canonical.
+    pub(crate) programs: Vec<PathBuf>,
+    /// Whether there is any native module.
+    pub(crate) any: bool,
+}
+
+/// Reads every file below `folder` once, but for folders in `apart`, which are read for themselves.
+pub(crate) fn read_modules(
+    folder: &Path,
+    apart: &[PathBuf],
+    loader: &mut Loader,
+    walker: &mut Walker,
+) -> Modules {
+    let mut modules = Modules::default();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.filter_map(Result::ok) {
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = entry.path();
+            if kind.is_dir() {
+                if !apart.contains(&path) {
+                    folders.push(path);
+                }
+            } else if kind.is_file() && may_be_elf(&entry.file_name()) {
+                read_module(&path, &mut modules, loader, walker);
+            }
+        }
+    }
+    modules.libraries.sort();
+    modules.libraries.dedup();
+    modules.programs.sort();
+    modules
+}
+
+/// Names that are never ELF files are not opened: they are nearly all of an interpreter's library.
+fn may_be_elf(name: &OsStr) -> bool {
+    const TEXT: [&str; 14] = [
+        "py", "pyc", "pyi", "txt", "pm", "pl", "pod", "h", "json", "js", "md", "html", "xml", "gz",
+    ];
+    let extension = Path::new(name).extension().unwrap_or_default();
+    !TEXT.iter().any(|own| extension == *own)
+}
+
+fn read_module(path: &Path, modules: &mut Modules, loader: &mut Loader, walker: &mut Walker) {
+    let Some(elf) = loader.elf(path) else { return };
+    if elf.is_program {
+        modules.programs.push(path.into());
+    } else {
+        modules.any = true;
+        modules.libraries.extend(loader.closure(path, walker).libraries);
+    }
+}

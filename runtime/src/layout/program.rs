@@ -1,0 +1,96 @@
+//! Looks a program up on the search path and follows it: links, `#!` lines, loader, libraries.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use mur_bundle::Program;
+
+use crate::layout::loader::Loader;
+use crate::layout::script::Shebang;
+use crate::layout::walk::Walker;
+
+/// How deep interpreters may nest; the kernel itself stops at five (`BINPRM`'s recursion limit).
+const MOST_INTERPRETERS: u32 = 5;
+
+/// What programs are read with.
+pub(crate) struct Reader<'a> {
+    /// Follows names.
+    pub(crate) walker: &'a mut Walker,
+    /// Reads ELF files.
+    pub(crate) loader: &'a mut Loader,
+    /// The absolute folders of `PATH`, in order.
+    pub(crate) search: &'a [PathBuf],
+}
+
+/// The absolute folders of a search path. A relative one would be the capsule's to fill.
+pub(crate) fn search_folders(search_path: &OsStr) -> Vec<PathBuf> {
+    std::env::split_paths(search_path).filter(|folder| folder.is_absolute()).collect()
+}
+
+impl Reader<'_> {
+    /// Reads one program by name; not found is a program without a path.
+    pub(crate) fn program(&mut self, name: &str) -> Program {
+        let mut files = Files::default();
+        let path = self.look_up(OsStr::new(name));
+        if let Some(path) = &path {
+            self.follow(path, MOST_INTERPRETERS, &mut files);
+        }
+        Program {
+            name: name.to_owned(),
+            path,
+            executables: files.executables,
+            helpers: Vec::new(),
+            libraries: files.libraries.into_iter().collect(),
+        }
+    }
+
+    /// Where the search path finds a program: an executable regular file, links followed.
+    pub(crate) fn look_up(&self, name: &OsStr) -> Option<PathBuf> {
+        self.search.iter().map(|folder| folder.join(name)).find(|path| is_program(path))
+    }
+
+    /// Adds everything that must be executable, so that the kernel starts `path`.
+    pub(crate) fn follow(&mut self, path: &Path, depth: u32, files: &mut Files) {
+        let Ok(file) = self.walker.resolve(path) else { return };
+        if files.executables.contains(&file) {
+            return;
+        }
+        files.executables.push(file.clone());
+        if self.loader.elf(&file).is_some() {
+            let closure = self.loader.closure(&file, self.walker);
+            if let Some(loader) = closure.loader
+                && !files.executables.contains(&loader)
+            {
+                files.executables.push(loader);
+            }
+            files.libraries.extend(closure.libraries);
+            return;
+        }
+        let Ok(Some(shebang)) = Shebang::read(&file) else { return };
+        if depth == 0 {
+            return;
+        }
+        if shebang.interpreter.is_absolute() {
+            self.follow(&shebang.interpreter, depth - 1, files);
+        }
+        let through_env = shebang.through_env.and_then(|name| self.look_up(&name));
+        if let Some(program) = through_env {
+            self.follow(&program, depth - 1, files);
+        }
+    }
+}
+
+/// What one program needs executable.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    /// Itself, interpreters, loaders; canonical, in the order they are started.
+    pub(crate) executables: Vec<PathBuf>,
+    /// Libraries, canonical.
+    pub(crate) libraries: BTreeSet<PathBuf>,
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
