@@ -10,6 +10,7 @@ mod landlock;
 mod layout;
 mod limits;
 mod mounts;
+mod narrow;
 mod plan;
 mod root;
 mod rootfs;
@@ -25,6 +26,7 @@ pub use layout::{
     BlockDevice, EntryKind, EtcEntry, Folder, GrantedPath, HostLayout, IdPair, Identity,
     ImportPath, LibraryFolder, PathLink, Program, ReadPath, RootEntry, SessionFolders, WorkFolder,
 };
+pub use narrow::{ImageLayout, NarrowError, SECCOMP_ANNOTATION, narrow, narrow_process};
 pub use plan::{BundlePlan, plan};
 pub use rootfs::{RootfsStep, StepKind};
 pub use write::{Bundle, write};

@@ -23,7 +23,7 @@ const OCI_VERSION: &str = "1.0.2";
 
 /// Kernel files that tell of the host or act on it. Hidden, or read-only, by mounts; Landlock and the file modes
 /// hold as well.
-const MASKED: [&str; 8] = [
+pub(crate) const MASKED: [&str; 8] = [
     "/proc/acpi",
     "/proc/asound",
     "/proc/kcore",
@@ -33,7 +33,7 @@ const MASKED: [&str; 8] = [
     "/proc/scsi",
     "/proc/timer_list",
 ];
-const READ_ONLY: [&str; 5] =
+pub(crate) const READ_ONLY: [&str; 5] =
     ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"];
 
 /// The config.json of a root.
@@ -134,7 +134,7 @@ fn id_map(pair: IdPair, spare: Option<u32>) -> Vec<LinuxIdMapping> {
 ///
 /// Without `SECCOMP_FILTER_FLAG_LOG`: it would write a line into the host's kernel log for each thread a capsule
 /// starts, because `clone3` is answered `ENOSYS`.
-fn seccomp(filter: &SyscallFilter) -> Result<LinuxSeccomp, PlanError> {
+pub(crate) fn seccomp(filter: &SyscallFilter) -> Result<LinuxSeccomp, PlanError> {
     let syscalls = filter.rules.iter().map(|rule| {
         let args = rule.args.iter().map(condition);
         let args: Vec<_> = args.collect();
