@@ -5,6 +5,7 @@ use std::fmt;
 use crate::code::{Code, Coded};
 use crate::location::Location;
 use crate::source::Warning;
+use crate::text::visible;
 
 /// Faults that are kept of one file; the rest is counted.
 const KEPT: usize = 1000;
@@ -19,7 +20,7 @@ pub struct Fault {
     pub code: Code,
     /// Where it is.
     pub at: Location,
-    /// What was found.
+    /// What was found; contents of the file are shown with escapes.
     pub message: String,
     /// What would be accepted, as the end of a sentence that begins with "write".
     pub accepted: Option<String>,
@@ -120,7 +121,8 @@ impl Faults {
     /// Keeps a fault, or counts it where there are too many already.
     pub(crate) fn push(&mut self, fault: Fault) {
         if self.kept.len() < KEPT {
-            self.kept.push(fault);
+            let message = visible(&fault.message).into_owned();
+            self.kept.push(Fault { message, ..fault });
         } else {
             self.omitted += 1;
         }

@@ -31,3 +31,4 @@ pub use parse::parse;
 pub use render::render;
 pub use schema::schema;
 pub use source::{Source, Warning};
+pub use text::visible;

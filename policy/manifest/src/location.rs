@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::text::visible;
+
 /// A place in a manifest.
 ///
 /// Displays as `capabilities.network.allow[2] (line 14, column 9)`.
@@ -24,7 +26,7 @@ impl Location {
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.path.as_str(), self.line) {
+        match (&*visible(&self.path), self.line) {
             ("", 0) => f.write_str("the document"),
             ("", line) => write!(f, "line {line}, column {}", self.column),
             (path, 0) => f.write_str(path),

@@ -21,7 +21,7 @@ const MAX_BYTES: usize = 4 << 20;
 /// Deepest nesting of lists and mappings, aliases followed.
 const MAX_DEPTH: usize = 64;
 /// Most values in a file.
-const MAX_NODES: usize = 200_000;
+const MAX_NODES: usize = 100_000;
 /// Most values that aliases may stand for, together.
 const MAX_ALIASED: usize = 20_000;
 
@@ -86,7 +86,7 @@ pub(crate) fn read<'a>(bytes: &'a [u8], faults: &mut Faults) -> Result<Tree<'a>,
     let mut parser = Parser::new_from_str(text);
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| {
-            let (line, column) = place(*error.marker());
+            let (line, column) = wording::place_of(error.info(), text, place(*error.marker()));
             fault(line, column, builder.path(), wording::words_for(error.info()))
         })?;
         builder.take(event, span.start)?;
@@ -334,7 +334,7 @@ impl<'a, 'f> Builder<'a, 'f> {
         let message = match scalar {
             None => "a list or mapping cannot be a key".to_owned(),
             Some(text) if open.keys.contains(&text) => {
-                format!("the key `{}` is written a second time", text.escape_debug())
+                format!("the key `{text}` is written a second time")
             }
             Some(text) => {
                 open.keys.insert(text);
@@ -371,7 +371,7 @@ impl<'a, 'f> Builder<'a, 'f> {
     }
 
     fn refuse_tag(&mut self, tag: &Tag, at: Marker) {
-        let message = format!("the tag `{}` has no meaning here", tag.to_string().escape_debug());
+        let message = format!("the tag `{tag}` has no meaning here");
         let fault = self.fault(at, message);
         self.faults.push(fault);
     }

@@ -319,9 +319,9 @@ pub(crate) fn describe(node: &Node<'_>) -> String {
     }
 }
 
-/// The begin of a text, on one line.
+/// The begin of a text.
 pub(crate) fn shorten(text: &str) -> String {
-    let mut short: String = text.chars().take(REPEATED).flat_map(char::escape_debug).collect();
+    let mut short: String = text.chars().take(REPEATED).collect();
     if text.chars().nth(REPEATED).is_some() {
         short.push('…');
     }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::code::Code;
 use crate::location::Location;
+use crate::text::visible;
 
 /// What is known of the file behind a manifest.
 ///
@@ -99,10 +100,10 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownKey { key, block, at, suggestion } => {
-                write!(f, "the key `{}` ", key.escape_debug())?;
+                write!(f, "the key `{}` ", visible(key))?;
                 match block.as_str() {
                     "" => f.write_str("at the top level")?,
-                    block => write!(f, "in `{block}`")?,
+                    block => write!(f, "in `{}`", visible(block))?,
                 }
                 write!(
                     f,
@@ -120,7 +121,8 @@ impl fmt::Display for Warning {
             Self::VersionIgnored { at, version } => {
                 write!(
                     f,
-                    "{at}: the version `{version}` is ignored beside `source`, which makes it `local`"
+                    "{at}: the version `{}` is ignored beside `source`, which makes it `local`",
+                    visible(version)
                 )
             }
         }

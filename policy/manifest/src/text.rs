@@ -1,5 +1,7 @@
 //! The bytes of a file as text: UTF-8, without characters that no reader sees as they are.
 
+use std::borrow::Cow;
+
 use crate::code::Code;
 use crate::fault::Fault;
 use crate::location::Location;
@@ -42,6 +44,25 @@ fn refusal(before: &[u8], message: String) -> Fault {
     Fault { code: Code::EMan002, at, message, accepted: None }
 }
 
+/// A text for a terminal or a log: characters that are not seen as they are become escapes, so
+/// that a file's contents never move the cursor, end a line or reorder what is shown.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let unseen =
+        |c: char| is_unseen(c) || matches!(c, '\t' | '\n' | '\r' | '\u{2028}' | '\u{2029}');
+    if !text.contains(unseen) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if unseen(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
 /// Whether a character does not belong into a text that people review: one that YAML forbids, or
 /// one that reorders what is shown (CVE-2021-42574).
 pub(crate) fn is_unseen(c: char) -> bool {
@@ -71,6 +92,12 @@ mod tests {
     #[test]
     fn a_byte_order_mark_is_dropped() {
         assert_eq!(check_text("\u{FEFF}name: x".as_bytes()).unwrap(), "name: x");
+    }
+
+    #[test]
+    fn what_is_shown_moves_no_cursor() {
+        assert_eq!(visible("a\u{1b}[31m\n\u{202e}ü\u{85}"), "a\\u{1b}[31m\\n\\u{202e}ü\\u{85}");
+        assert!(matches!(visible("plain ü"), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -45,3 +45,18 @@ pub(super) fn words_for(info: &str) -> String {
     let known = WORDS.iter().find(|(part, _)| info.contains(part));
     known.map_or_else(|| format!("the YAML is broken: {info}"), |(_, words)| (*words).to_owned())
 }
+
+/// Where the fault of a message is. For a tab the crate names the scalar before it; the writer
+/// wants the first line from there on that is indented with one.
+pub(super) fn place_of(info: &str, text: &str, found: (u32, u32)) -> (u32, u32) {
+    if !info.contains("tab") {
+        return found;
+    }
+    let tab_of = |line: &str| {
+        let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
+        line[..blanks].find('\t')
+    };
+    let mut lines = (1..).zip(text.lines()).skip_while(|(number, _)| *number < found.0);
+    let tab = lines.find_map(|(number, line)| Some((number, tab_of(line)?)));
+    tab.map_or(found, |(line, column)| (line, u32::try_from(column + 1).unwrap_or(u32::MAX)))
+}
