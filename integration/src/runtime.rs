@@ -70,6 +70,26 @@ impl Runtime {
         &self.program
     }
 
+    /// The same runtime from a copy of its program below `folder`, and that copy: for tests that a broken
+    /// runtime would let destroy it.
+    pub fn copied(&self, folder: &Path) -> (Self, PathBuf) {
+        let (program, before) = self.plain();
+        let copy = folder.join("copied-runtime");
+        fs::copy(program, &copy).unwrap();
+        let called = match before {
+            Some(before) => {
+                let script = folder.join("helped-runtime");
+                write_script(
+                    &script,
+                    &format!("exec {} {} \"$@\"", before.display(), copy.display()),
+                );
+                script
+            }
+            None => copy.clone(),
+        };
+        (Self { kind: self.kind, program: called }, copy)
+    }
+
     /// Its program without help, and what root must put before a command of an ordinary user who calls it.
     pub(crate) fn plain(&self) -> (PathBuf, Option<PathBuf>) {
         match self.kind {

@@ -74,6 +74,9 @@ fn run_in_the_foreground_passes_terminal_size_and_code() {
     {
         return;
     }
+    if !need::as_runc_does(Runtime::under_test(), "crun 1.8 loses the size at times") {
+        return;
+    }
     let mut session = InTerminal::start(&container.begin("run", &[]), 40, 90);
     let before = settings(&session);
     let mut said = session.terminal.read_until("40 90");
