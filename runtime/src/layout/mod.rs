@@ -19,6 +19,8 @@ mod trust;
 mod walk;
 mod work;
 
+use std::path::Path;
+
 use mur_bundle::HostLayout;
 use mur_policy::CapabilityPolicy;
 
@@ -27,7 +29,7 @@ use crate::layout::gather::Gathered;
 use crate::layout::identity::{Accounts, Claim};
 
 pub use error::LayoutError;
-pub use request::{IdentityChoice, LayoutRequest, Purpose};
+pub use request::{IdentityChoice, LayoutRequest, Purpose, WorkdirState};
 
 /// Reads the host as one capsule sees it. Nothing is changed; interpreters and compilers are asked for their paths
 /// in plain children.
@@ -39,16 +41,23 @@ pub fn read_layout(
     policy: &CapabilityPolicy,
     request: &LayoutRequest,
 ) -> Result<HostLayout, LayoutError> {
-    let workdir = work::read_work_folder(&request.workdir, &policy.files)?;
+    let workdir = match request.workdir_state {
+        WorkdirState::Existing => work::read_work_folder(&request.workdir, &policy.files)?,
+        WorkdirState::New => {
+            work::new_work_folder(&request.workdir, &policy.files, &request.caller)?
+        }
+    };
+    // The file system that holds it, or will.
+    let ground = workdir.path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+    let ground = ground.to_path_buf();
     let claim = Claim {
         caller: &request.caller,
         choice: request.identity,
         workdir: &workdir.path,
         owner: (workdir.uid, workdir.gid),
     };
-    let identity = identity::choose(claim, &Accounts::read(), |mapping| {
-        idmap::attempt(&workdir.path, mapping)
-    });
+    let identity =
+        identity::choose(claim, &Accounts::read(), |mapping| idmap::attempt(&ground, mapping));
     let gathered = Gathered::read(policy, request, &workdir);
     let mut layout = HostLayout {
         root: host::root_entries()?,
@@ -66,7 +75,7 @@ pub fn read_layout(
         hard_limits: host::hard_limits(),
         no_limits_because: cgroup::no_limits_because(request),
         disk: match request.purpose {
-            Purpose::Session => host::disk_of(&workdir.path),
+            Purpose::Session => host::disk_of(&ground),
             Purpose::Bundle => None,
         },
         identity,

@@ -11,6 +11,8 @@ use mur_policy::Caller;
 pub struct LayoutRequest {
     /// The work folder as it was given; may be relative or lead through links.
     pub workdir: PathBuf,
+    /// Whether it is there.
+    pub workdir_state: WorkdirState,
     /// The session's folders. Absolute sources must exist when [`crate::layout::read_layout`] is called.
     pub folders: SessionFolders,
     /// `PATH`, as the command will see it.
@@ -23,6 +25,16 @@ pub struct LayoutRequest {
     pub identity: IdentityChoice,
     /// What the layout is read for.
     pub purpose: Purpose,
+}
+
+/// Whether a work folder is there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WorkdirState {
+    /// It is, and is read.
+    #[default]
+    Existing,
+    /// The session makes it: it will be empty, and the caller's own.
+    New,
 }
 
 /// How the capsule's user is chosen.

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use mur_bundle::{EntryKind, RootEntry, WorkFolder};
-use mur_policy::FilePolicy;
+use mur_policy::{Caller, FilePolicy};
 use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
 
 use crate::layout::LayoutError;
@@ -44,6 +44,31 @@ pub(crate) fn read_work_folder(
         read_only_missing,
         native_modules: modules,
         path,
+    })
+}
+
+/// The work folder that a session will make: empty, and the caller's own.
+///
+/// # Errors
+/// The policy binds commands to a part of it, which cannot be there.
+pub(crate) fn new_work_folder(
+    path: &Path,
+    files: &FilePolicy,
+    caller: &Caller,
+) -> Result<WorkFolder, LayoutError> {
+    if let Some(scope) = files.scope_path.as_ref().filter(|scope| !scope.as_os_str().is_empty()) {
+        let source = io::ErrorKind::NotFound.into();
+        return Err(LayoutError::Scope { path: scope.clone(), source });
+    }
+    Ok(WorkFolder {
+        path: path.into(),
+        source: path.into(),
+        uid: caller.uid,
+        gid: caller.gid,
+        scope: None,
+        read_only: Vec::new(),
+        read_only_missing: files.read_only_paths.clone(),
+        native_modules: Vec::new(),
     })
 }
 
