@@ -12,6 +12,8 @@ pub mod errno;
 mod fixture;
 mod host;
 pub mod landlock;
+mod lower;
+mod notice;
 mod placement;
 mod program;
 pub mod report;
@@ -39,6 +41,8 @@ pub use environment::{
 pub use host::{
     AppArmorReading, Attempt, Caller, CgroupLayout, HostProbe, LandlockProbe, NamespaceProbe, Step,
 };
+pub use lower::{Handling, KEYS, Lowered, OperatorGrants, PolicyErrors, allows_program, lower};
+pub use notice::{Notice, decision_notices};
 pub use placement::{
     Placement, SESSION_HOME_DIR_NAME, SESSION_ID_PLACEHOLDER, SESSION_TEMP_DIR_NAME,
 };

@@ -1,0 +1,223 @@
+//! A manifest and the operator's word to a policy: what was asked, checked, with defaults applied.
+//!
+//! Every struct of the manifest is taken apart without `..`, so that a new key does not compile until it is decided
+//! here what becomes of it. [`KEYS`] is that decision, key by key.
+
+mod agent;
+mod artifact;
+mod carried;
+mod file;
+mod floor;
+mod keys;
+mod network;
+mod process;
+mod resource;
+mod shell;
+
+use std::fmt;
+
+use mur_manifest::{Capabilities, Code, Coded, Fault, Location, Manifest, Source};
+
+pub use keys::{Handling, KEYS};
+pub use process::allows_program;
+
+use crate::{CapabilityPolicy, Capsule, ContainmentClass, HostPath, Notice};
+
+/// What the operator says beside the manifest, read by the caller.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OperatorGrants {
+    /// `containment` of the workspace configs: the maximum of those that set it.
+    pub config_floor: Option<ContainmentClass>,
+    /// `--containment`.
+    pub flag: Option<ContainmentClass>,
+    /// `host_paths`, in config order, `~` expanded.
+    pub host_paths: Vec<HostPath>,
+}
+
+/// A policy, and what is worth saying of how it came about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lowered {
+    /// The policy.
+    pub policy: CapabilityPolicy,
+    /// Warnings, in the order of the manifest's parts.
+    pub notices: Vec<Notice>,
+}
+
+/// Everything that keeps a manifest from being lowered, in file order; never empty.
+///
+/// Displays one fault a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyErrors {
+    faults: Vec<Fault>,
+}
+
+impl PolicyErrors {
+    /// The faults, in file order.
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+}
+
+impl fmt::Display for PolicyErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, fault) in self.faults.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "\n" };
+            write!(f, "{separator}{fault}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for PolicyErrors {}
+
+impl Coded for PolicyErrors {
+    /// The code of the first fault.
+    fn code(&self) -> Code {
+        self.faults.first().map_or(Code::EMan003, |fault| fault.code)
+    }
+
+    fn fix(&self) -> Option<String> {
+        self.faults.first().and_then(Coded::fix)
+    }
+}
+
+impl IntoIterator for PolicyErrors {
+    type Item = Fault;
+    type IntoIter = std::vec::IntoIter<Fault>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.faults.into_iter()
+    }
+}
+
+/// Faults and warnings as they are found.
+struct Findings<'m> {
+    source: &'m Source,
+    faults: Vec<Fault>,
+    notices: Vec<Notice>,
+}
+
+impl Findings<'_> {
+    /// Notes a fault; `accepted` ends a sentence that begins with "write".
+    fn refuse(&mut self, code: Code, at: Location, message: String, accepted: &str) {
+        let accepted = (!accepted.is_empty()).then(|| accepted.to_owned());
+        self.faults.push(Fault { code, at, message, accepted });
+    }
+
+    /// Notes a grant that this version has no mechanism for.
+    fn unsupported(&mut self, at: Location, message: &str) {
+        self.refuse(Code::ECap200, at, message.to_owned(), "");
+    }
+
+    /// Notes a warning about a place in the manifest.
+    fn warn(&mut self, code: Code, at: &Location, text: String) {
+        self.notices.push(Notice { code, text, reference: at.to_string() });
+    }
+
+    /// Where a key stands.
+    fn locate(&self, path: &str) -> Location {
+        self.source.locate(path)
+    }
+
+    /// Whether a key is written.
+    fn is_written(&self, path: &str) -> bool {
+        self.source.locate(path).line > 0
+    }
+}
+
+/// Lowers a manifest to the policy of one capsule.
+///
+/// # Errors
+/// Every fault at once, each with its code, key path, line and column: shapes that are judged only now (`E-CAP-001`,
+/// `-002`, `-009`, `-010`, `-011`, `-012`, `-016`, `-207`), contradictions (`E-CAP-004`, `-201`, `-202`, `-205`), and
+/// grants that this version has no mechanism for (`E-CAP-200`).
+pub fn lower(manifest: &Manifest, operator: &OperatorGrants) -> Result<Lowered, PolicyErrors> {
+    let Manifest {
+        name,
+        version,
+        artifacts,
+        capabilities,
+        inference,
+        context,
+        exports,
+        lifecycle,
+        process,
+        // What a session records, lets in and hands on: read by who does it, and no part of what is enforced.
+        observability: _,
+        trace: _,
+        network: _,
+        control: _,
+        deploy: _,
+        source,
+    } = manifest;
+    let mut findings = Findings { source, faults: Vec::new(), notices: Vec::new() };
+    let capsule = Capsule {
+        name: name.clone(),
+        version: version.clone(),
+        manifest_digest: source.digest().to_owned(),
+    };
+    let capabilities = capabilities.clone().unwrap_or_default();
+    let mut policy = lower_capabilities(capsule, &capabilities, operator, &mut findings);
+    let env = capabilities.env.as_ref();
+    policy.env_allow = shell::lower_env(env, lifecycle.after_task, &policy, &mut findings);
+    policy.carried.artifacts = artifact::lower(artifacts, &policy, &mut findings);
+    policy.process = process::lower(process.as_ref(), &policy, &mut findings);
+    agent::lower(
+        &agent::Blocks { inference, context, exports, artifacts },
+        &mut policy,
+        &mut findings,
+    );
+    let Findings { mut faults, notices, .. } = findings;
+    if faults.is_empty() {
+        return Ok(Lowered { policy, notices });
+    }
+    faults.sort_by_key(|fault| (fault.at.line, fault.at.column));
+    Err(PolicyErrors { faults })
+}
+
+/// Lowers `capabilities`, block by block.
+fn lower_capabilities(
+    capsule: Capsule,
+    capabilities: &Capabilities,
+    operator: &OperatorGrants,
+    findings: &mut Findings<'_>,
+) -> CapabilityPolicy {
+    let Capabilities {
+        containment,
+        filesystem,
+        network,
+        shell,
+        spawn,
+        // Judged by the strip list, so lowered after the rest.
+        env: _,
+        plan,
+        install,
+        peer_fetch,
+        limits,
+        resources,
+        state,
+        task_io,
+        conversation,
+        harness,
+    } = capabilities;
+    let floor = floor::lower(containment.as_ref(), operator, findings);
+    carried::note_inert(limits.as_ref(), state.as_ref(), conversation.as_ref(), findings);
+    carried::refuse_unsupported(task_io.as_ref(), harness.as_ref(), findings);
+    CapabilityPolicy {
+        capsule,
+        floor: floor.effective,
+        manifest_floor: floor.manifest,
+        unconfined: floor.unconfined,
+        files: file::lower(filesystem.as_ref(), findings),
+        network: network::lower(network.as_ref(), findings),
+        shell: shell::lower(shell.as_ref(), floor.effective, findings),
+        env_allow: Vec::new(),
+        process: None,
+        resources: resource::lower(resources.as_ref(), findings),
+        host_paths: floor::host_paths(&operator.host_paths, findings),
+        carried: carried::lower(&carried::Blocks { spawn, plan, install, peer_fetch }, findings),
+    }
+}
+
+#[cfg(test)]
+mod tests;
