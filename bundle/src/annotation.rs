@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use mur_policy::ArtifactRole;
 use mur_policy::landlock::{LANDLOCK_ANNOTATION, LandlockRuleset};
+use mur_policy::{ArtifactRole, granted_env_names};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::PlanError;
-use crate::environment::granted_names;
 use crate::root::{Ground, temp_path};
 
 /// SHA-256 of `murmur-scope.json`, as `sha256:<hex>`.
@@ -52,7 +51,7 @@ pub(crate) fn annotations(
         ("org.murmur.network.allow", text("network.allow", &policy.network.allow)?),
         ("org.murmur.temp-dir", text("temp-dir", &temp_dir)?),
         ("org.murmur.artifacts", text("artifacts", &artifacts)?),
-        (ENV, text("env", &granted_names(policy))?),
+        (ENV, text("env", &granted_env_names(policy))?),
         (POLICY, text("policy", policy)?),
     ]
     .map(|(name, value)| (name.to_owned(), value))

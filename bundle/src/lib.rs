@@ -20,7 +20,6 @@ mod tree;
 mod write;
 
 pub use annotation::{ENV, POLICY, SCOPE_DIGEST};
-pub use environment::{BASE_NAMES, CREDENTIALS, granted_names};
 pub use error::{OpenError, PlanError, WriteError};
 pub use layout::{
     BlockDevice, EntryKind, EtcEntry, Folder, GrantedPath, HostLayout, IdPair, Identity,

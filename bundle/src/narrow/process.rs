@@ -1,12 +1,9 @@
 //! A process in a narrowed container: its first, and each that `exec` adds.
 
-use mur_manifest::EnvPattern;
-use mur_policy::{CapabilityPolicy, rlimits};
+use mur_policy::{CapabilityPolicy, rlimits, stripped_by};
 use oci_spec::runtime::{
     Capabilities, LinuxCapabilities, PosixRlimit, PosixRlimitBuilder, Process,
 };
-
-use crate::environment::CREDENTIALS;
 
 /// Takes away what the policy does not grant: capabilities, new privileges, credentials, and the higher of two limits.
 /// The user and the arguments are the engine's.
@@ -29,18 +26,8 @@ pub fn narrow_process(process: &Process, policy: &CapabilityPolicy) -> Process {
 }
 
 fn without_credentials(env: &[String], policy: &CapabilityPolicy) -> Vec<String> {
-    let stripped = policy.shell.iter().flat_map(|shell| &shell.strip_env);
-    let patterns: Vec<EnvPattern> = CREDENTIALS
-        .iter()
-        .copied()
-        .chain(stripped.map(String::as_str))
-        .filter_map(|pattern| pattern.parse().ok())
-        .collect();
     let name = |entry: &str| entry.split('=').next().unwrap_or_default().to_owned();
-    env.iter()
-        .filter(|entry| !patterns.iter().any(|pattern| pattern.matches(&name(entry))))
-        .cloned()
-        .collect()
+    env.iter().filter(|entry| stripped_by(policy, &name(entry)).is_none()).cloned().collect()
 }
 
 fn lower_limits(process: &Process, policy: &CapabilityPolicy) -> Vec<PosixRlimit> {

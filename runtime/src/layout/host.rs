@@ -6,8 +6,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use mur_bundle::{BASE_NAMES, BlockDevice, EntryKind, EtcEntry, RootEntry, granted_names};
-use mur_policy::CapabilityPolicy;
+use mur_bundle::{BlockDevice, EntryKind, EtcEntry, RootEntry};
+use mur_policy::{BASE_ENV, CapabilityPolicy, granted_env_names};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 
 use crate::layout::{LayoutError, Purpose};
@@ -98,10 +98,10 @@ pub(crate) fn environment(
     purpose: Purpose,
 ) -> Vec<(String, String)> {
     let granted = match purpose {
-        Purpose::Session => granted_names(policy),
+        Purpose::Session => granted_env_names(policy),
         Purpose::Bundle => Vec::new(),
     };
-    let base = BASE_NAMES.iter().map(|&name| name.to_owned());
+    let base = BASE_ENV.iter().map(|&name| name.to_owned());
     base.chain(granted)
         .filter_map(|name| given.iter().rev().find(|(own, _)| *own == name).cloned())
         .collect()
