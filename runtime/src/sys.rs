@@ -4,3 +4,4 @@
 pub(crate) mod bpf;
 pub(crate) mod placeholder;
 pub(crate) mod process;
+pub(crate) mod rehearsal;

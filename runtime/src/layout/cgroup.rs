@@ -1,10 +1,8 @@
 //! Whether the runtime that is to run a bundle could set its limits.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use nix::unistd::{AccessFlags, access};
 
+use crate::cgroup::{Controller, Layout};
 use crate::layout::{IdentityChoice, LayoutRequest};
 
 /// Why a bundle should carry no limits; `None` is the rule.
@@ -15,37 +13,17 @@ pub(crate) fn no_limits_because(request: &LayoutRequest) -> Option<String> {
     if request.identity != IdentityChoice::ContainerRoot || request.caller.privileged {
         return None;
     }
-    let text = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let own = own_groups(&text).iter().any(|path| access(path, AccessFlags::W_OK).is_ok());
-    (!own).then(|| {
+    (!owns_a_group()).then(|| {
         "this user has no control group of its own, and runc refuses limits it cannot set".into()
     })
 }
 
-/// The folders where the caller would make control groups (`cgroups(7)`).
-fn own_groups(text: &str) -> Vec<PathBuf> {
-    let group = |line: &str| {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (controllers, path) = (fields.next()?, fields.next()?);
-        let path = path.trim_start_matches('/');
-        match controllers {
-            "" => Some(Path::new("/sys/fs/cgroup").join(path)),
-            "memory" => Some(Path::new("/sys/fs/cgroup/memory").join(path)),
-            _ => None,
-        }
-    };
-    text.lines().filter_map(group).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_unified_tree_and_the_memory_controller_count() {
-        let text = "4:memory:/a/b\n3:cpuset:/\n1:name=systemd:/x\n0::/user.slice/x\nodd\n";
-        let groups = ["/sys/fs/cgroup/memory/a/b", "/sys/fs/cgroup/user.slice/x"];
-        assert_eq!(own_groups(text), groups.map(PathBuf::from));
-        assert!(own_groups("").is_empty());
-    }
+/// Whether the caller may make control groups below its own.
+fn owns_a_group() -> bool {
+    let Ok(layout) = Layout::read() else { return false };
+    let v1 = layout.v1_of(Controller::Memory).map(|group| (&group.mount, &group.own));
+    let v2 = layout.v2.as_ref().map(|group| (&group.mount, &group.own));
+    let (Some((mount, own)), _) | (None, Some((mount, own))) = (v1, v2) else { return false };
+    let folder = mount.join(own.strip_prefix("/").unwrap_or(own));
+    access(&folder, AccessFlags::W_OK).is_ok()
 }
