@@ -19,6 +19,28 @@ pub fn hierarchies() -> Vec<Hierarchy> {
     parse(&fs::read_to_string("/proc/self/mountinfo").unwrap())
 }
 
+/// What a file of a process's control group says: by its v1 controller and name where that hierarchy is
+/// mounted, else by its v2 name.
+#[track_caller]
+pub fn read_limit(pid: i32, controller: &str, v1: &str, v2: &str) -> String {
+    let own = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap();
+    let all = hierarchies();
+    let of_v1 = all.iter().find(|one| one.controllers.iter().any(|name| name == controller));
+    let (mount, word, file) = match of_v1 {
+        Some(found) => (&found.mount, controller, v1),
+        None => (&all.iter().find(|one| one.is_v2).unwrap().mount, "", v2),
+    };
+    let group = own
+        .lines()
+        .filter_map(|line| line.split_once(':')?.1.split_once(':'))
+        .find(|(controllers, _)| controllers.split(',').any(|name| name == word))
+        .map(|(_, path)| path.trim_start_matches('/').to_owned())
+        .unwrap();
+    let file = mount.join(group).join(file);
+    let text = fs::read_to_string(&file);
+    text.unwrap_or_else(|error| panic!("{}: {error}", file.display())).trim().to_owned()
+}
+
 fn parse(mountinfo: &str) -> Vec<Hierarchy> {
     mountinfo
         .lines()

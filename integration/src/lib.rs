@@ -31,7 +31,7 @@ mod scratch;
 mod user;
 
 pub use bundle::{Bundle, fill_with_busybox};
-pub use cgroup::{Hierarchy, hierarchies};
+pub use cgroup::{Hierarchy, hierarchies, read_limit};
 pub use command::{Finished, Run};
 pub use console::{ConsoleSocket, InTerminal, Terminal};
 pub use container::{Container, State};

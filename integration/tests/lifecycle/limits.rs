@@ -1,37 +1,16 @@
 //! `linux.resources`, `cgroupsPath`, `update` and `events`: limits, and what was used of them.
 
 use std::fs;
-use std::path::PathBuf;
 
-use mur_integration::{Bundle, Container, Run, Runtime, Scratch, hierarchies, leftover, need};
+use mur_integration::{
+    Bundle, Container, Run, Runtime, Scratch, hierarchies, leftover, need, read_limit,
+};
 use serde_json::{Value, json};
 
 use crate::sleeper;
 
-/// A file of the container's control group, by its v1 controller and name or its v2 name.
-fn group_file(pid: i32, controller: &str, v1: &str, v2: &str) -> PathBuf {
-    let own = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap();
-    let v1_mount =
-        hierarchies().into_iter().find(|one| one.controllers.iter().any(|name| name == controller));
-    let (mount, word, file) = match v1_mount {
-        Some(found) => (found.mount, controller, v1),
-        None => (hierarchies().into_iter().find(|one| one.is_v2).unwrap().mount, "", v2),
-    };
-    let path = own
-        .lines()
-        .filter_map(|line| line.split_once(':')?.1.split_once(':'))
-        .find(|(controllers, _)| controllers.split(',').any(|name| name == word))
-        .map(|(_, path)| path.trim_start_matches('/').to_owned())
-        .unwrap();
-    mount.join(path).join(file)
-}
-
 fn limit(container: &Container<'_>, controller: &str, v1: &str, v2: &str) -> String {
-    let file = group_file(container.state().pid(), controller, v1, v2);
-    fs::read_to_string(&file)
-        .unwrap_or_else(|error| panic!("{}: {error}", file.display()))
-        .trim()
-        .to_owned()
+    read_limit(container.state().pid(), controller, v1, v2)
 }
 
 fn limited(scratch: &Scratch, resources: &Value) -> Bundle {

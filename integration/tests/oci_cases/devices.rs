@@ -8,6 +8,10 @@ use serde_json::json;
 
 use crate::writable;
 
+/// Stands for `core_pattern`, which a runtime with this fault would overwrite for the whole host: a setting of the
+/// container's own namespaces.
+const HARMLESS: &str = "/proc/sys/kernel/shm_rmid_forced";
+
 /// The default mounts without those below `/dev`, so that `/dev` is the image's.
 fn with_its_own_dev(bundle: Bundle) -> Bundle {
     bundle.without_mounts(&["/dev", "/dev/pts", "/dev/shm", "/dev/mqueue"])
@@ -17,9 +21,7 @@ fn with_its_own_dev(bundle: Bundle) -> Bundle {
 #[test]
 fn a_masked_path_never_becomes_what_the_images_null_device_points_to() {
     let Some(scratch) = need::root_scratch() else { return };
-    for (name, target) in
-        [("pattern", "/proc/sys/kernel/core_pattern"), ("sysrq", "/proc/sysrq-trigger")]
-    {
+    for (name, target) in [("setting", HARMLESS), ("name", "/proc/sys/kernel/domainname")] {
         let bundle = with_its_own_dev(writable(&scratch, name))
             .shell("stat -c '%F %t:%T' /proc/kcore")
             .edit(|config| {
@@ -53,8 +55,9 @@ fn a_console_never_lands_on_what_the_images_console_points_to() {
     if !need::as_runc_does(Runtime::under_test(), "crun 1.8 follows the link, out of the root") {
         return;
     }
-    let before = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap();
-    for (name, target) in [("pattern", "/proc/sys/kernel/core_pattern"), ("dangling", "/nope")] {
+    let before = fs::read_to_string(HARMLESS).unwrap();
+    let nowhere = scratch.path().join("nowhere");
+    for (name, target) in [("setting", HARMLESS), ("dangling", nowhere.to_str().unwrap())] {
         let bundle = with_its_own_dev(writable(&scratch, name))
             .shell("cat /proc/mounts >/tmp/mounts")
             .edit(|config| {
@@ -86,9 +89,9 @@ fn a_console_never_lands_on_what_the_images_console_points_to() {
         } else {
             created.refused();
         }
-        assert!(!std::path::Path::new("/nope").exists());
+        assert!(!nowhere.exists());
         container.delete_by_force().ok();
         leftover::nothing_of(&scratch);
     }
-    assert_eq!(fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap(), before);
+    assert_eq!(fs::read_to_string(HARMLESS).unwrap(), before);
 }
