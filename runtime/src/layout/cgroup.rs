@@ -23,7 +23,7 @@ fn owns_a_group() -> bool {
     let Ok(layout) = Layout::read() else { return false };
     let v1 = layout.v1_of(Controller::Memory).map(|group| (&group.mount, &group.own));
     let v2 = layout.v2.as_ref().map(|group| (&group.mount, &group.own));
-    let (Some((mount, own)), _) | (None, Some((mount, own))) = (v1, v2) else { return false };
+    let Some((mount, own)) = v1.or(v2) else { return false };
     let folder = mount.join(own.strip_prefix("/").unwrap_or(own));
     access(&folder, AccessFlags::W_OK).is_ok()
 }
