@@ -8,12 +8,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::sys::signal::{Signal, kill};
+use nix::libc::SIGKILL;
 use nix::unistd::Pid;
 
 use super::error::MemberError;
 use super::folder::children;
 use super::place::Placement;
+use crate::sys::signal::send_to_pid;
 
 /// How long the kernel may take to stop or end every process of a group.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -79,16 +80,16 @@ impl Placement {
         Ok(found.into_iter().map(Pid::from_raw).collect())
     }
 
-    /// Sends `signal` to every process; SIGKILL reaches those that are forked meanwhile as well.
-    pub fn signal_all(&self, signal: Signal) -> Result<(), MemberError> {
-        if signal == Signal::SIGKILL {
+    /// Sends signal `number` to every process; SIGKILL reaches those that are forked meanwhile too.
+    pub fn signal_all(&self, number: i32) -> Result<(), MemberError> {
+        if number == SIGKILL {
             if self.kill_by_kernel() {
                 return Ok(());
             }
             return self.kill_by_rounds();
         }
         for pid in self.pids()? {
-            let _ = kill(pid, signal);
+            let _ = send_to_pid(pid, number);
         }
         Ok(())
     }
@@ -98,7 +99,7 @@ impl Placement {
         if self.member_folder().is_none() {
             return Ok(());
         }
-        self.signal_all(Signal::SIGKILL)?;
+        self.signal_all(SIGKILL)?;
         let deadline = Instant::now() + PATIENCE;
         let mut wait = Duration::from_micros(200);
         while !self.pids()?.is_empty() {
@@ -134,7 +135,7 @@ impl Placement {
         let stopped = self.set_motion(Motion::Frozen).is_ok();
         for _ in 0..if stopped { 1 } else { 5 } {
             for pid in self.pids()? {
-                let _ = kill(pid, Signal::SIGKILL);
+                let _ = send_to_pid(pid, SIGKILL);
             }
         }
         self.thaw_if_frozen();

@@ -47,12 +47,15 @@ pub trait HookPoints: std::fmt::Debug {
 
 /// A hook that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("hook `{}` {cause}", program.display())]
+#[error("hook `{}` {cause}{}{output}", program.display(), if output.is_empty() { "" } else { ": " })]
 pub struct HookFault {
     /// Its `path`.
     pub program: PathBuf,
     /// What happened.
     pub cause: HookCause,
+    /// The end of what it wrote, on one line.
+    #[serde(default)]
+    pub output: String,
 }
 
 /// How a hook failed.

@@ -1,0 +1,30 @@
+//! What the command line and the session supervisor do with containers: one verb a module.
+//!
+//! Creating makes, in this order, a state folder, control groups and the first process, and each is
+//! undone by its owner when a later one fails. Every later verb starts from the state file alone.
+
+mod console;
+mod create;
+mod delete;
+mod exec;
+mod exec_process;
+mod foreground;
+mod kill;
+mod pause;
+mod signal;
+mod start;
+mod template;
+mod update;
+
+pub use console::{Console, ConsoleError, Master};
+pub use create::{CreateError, CreateRequest, Created, Group, Until, create, first_missing};
+pub use delete::{DeleteError, Force, delete};
+pub use exec::{ExecError, ExecRequest, Paused, exec};
+pub use exec_process::{ExecFlags, InvalidExec};
+pub use foreground::{ExitStatus, ForegroundError, Supervisor};
+pub use kill::{KillError, Reach, kill};
+pub use pause::{PauseError, pause, resume};
+pub use signal::{SignalNumber, UnknownSignal};
+pub use start::{StartError, start};
+pub use template::spec_template;
+pub use update::{UpdateError, update};
