@@ -133,8 +133,15 @@ impl Faults {
         self.kept.is_empty()
     }
 
-    /// The faults in file order.
-    pub(crate) fn into_errors(mut self, warnings: Vec<Warning>) -> ManifestErrors {
+    /// The faults in file order, each with the code that it has in this kind of file.
+    pub(crate) fn into_errors(
+        mut self,
+        warnings: Vec<Warning>,
+        code: impl Fn(&Fault) -> Code,
+    ) -> ManifestErrors {
+        for fault in &mut self.kept {
+            fault.code = code(fault);
+        }
         self.kept.sort_by_key(|fault| (fault.at.line, fault.at.column));
         ManifestErrors { faults: self.kept, omitted: self.omitted, warnings }
     }

@@ -7,7 +7,9 @@ pub mod code;
 mod fault;
 pub mod grammar;
 pub mod location;
+pub mod lock;
 pub mod manifest;
+pub mod operator;
 mod parse;
 mod raw;
 mod reader;
@@ -26,7 +28,9 @@ pub use grammar::{
     NetworkAllowRule, PathRule,
 };
 pub use location::{Location, Spanned};
+pub use lock::Lock;
 pub use manifest::{Capabilities, ContainmentFloor, Manifest};
+pub use operator::{OperatorConfig, OperatorFiles};
 pub use parse::parse;
 pub use render::render;
 pub use schema::schema;

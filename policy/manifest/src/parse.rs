@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::fault::{Faults, ManifestErrors};
+use crate::code::Code;
+use crate::fault::{Fault, Faults, ManifestErrors};
 use crate::manifest::Manifest;
 use crate::raw::{self, Tree};
 use crate::reader::Reader;
@@ -19,41 +20,60 @@ use crate::word::{Reading, Word};
 /// form and its code. Entries that a launch judges (`network.allow`, `filesystem.scope` and their
 /// kind) are kept as written.
 pub fn parse(yaml: &[u8]) -> Result<Manifest, ManifestErrors> {
-    let (mut manifest, source): (Manifest, Source) = read_document(yaml)?;
+    let (mut manifest, source): (Manifest, Source) =
+        read_document(yaml, Empty::Refused, |fault| fault.code)?;
     manifest.source = source;
     Ok(manifest)
 }
 
-/// Reads a document of any kind.
-pub(crate) fn read_document<T: Word>(yaml: &[u8]) -> Result<(T, Source), ManifestErrors> {
+/// What a document without anything in it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Empty<T> {
+    /// A fault.
+    Refused,
+    /// This value.
+    Means(fn() -> T),
+}
+
+/// Reads a document of any kind; `code` gives each fault the code that it has in this kind of file.
+pub(crate) fn read_document<T: Word>(
+    yaml: &[u8],
+    empty: Empty<T>,
+    code: impl Fn(&Fault) -> Code,
+) -> Result<(T, Source), ManifestErrors> {
     let mut faults = Faults::default();
     let tree = match raw::read(yaml, &mut faults) {
         Ok(tree) => tree,
         Err(fault) => {
             faults.push(fault);
-            return Err(faults.into_errors(Vec::new()));
+            return Err(faults.into_errors(Vec::new(), code));
         }
     };
-    let (value, reader) = read_tree(&tree, faults);
+    let (value, reader) = read_tree(&tree, faults, empty);
     let (faults, warnings, positions) = reader.finish();
     match value {
         Some(value) if faults.is_empty() => {
             Ok((value, Source::new(digest(yaml), warnings, positions)))
         }
-        Some(_) | None => Err(faults.into_errors(warnings)),
+        Some(_) | None => Err(faults.into_errors(warnings, code)),
     }
 }
 
-/// Reads a tree; nothing at all is a mapping without keys.
-fn read_tree<'t, T: Word>(tree: &'t Tree<'t>, faults: Faults) -> (Option<T>, Reader<'t>) {
+/// Reads a tree.
+fn read_tree<'t, T: Word>(
+    tree: &'t Tree<'t>,
+    faults: Faults,
+    empty: Empty<T>,
+) -> (Option<T>, Reader<'t>) {
     let mut reader = Reader::new(tree, faults);
-    let value = match T::read(&mut reader, tree.root()) {
-        Reading::Value(value) => Some(value),
-        Reading::Absent => {
+    let value = match (T::read(&mut reader, tree.root()), empty) {
+        (Reading::Value(value), _) => Some(value),
+        (Reading::Absent, Empty::Means(value)) => Some(value()),
+        (Reading::Absent, Empty::Refused) => {
             reader.refuse_empty_document(tree.root());
             None
         }
-        Reading::Refused => None,
+        (Reading::Refused, _) => None,
     };
     (value, reader)
 }

@@ -355,6 +355,10 @@ codes! {
         means "The binary that would confine a container is not the one that was called."
         cause "A container or a link in `/proc` replaced it."
         fix "Install mur again, and look for what replaced it.";
+    ERun212 "E-RUN-212" "the lock file cannot be used"
+        means "`murmur.lock` is no lock file of this version, so nothing says which bytes were installed."
+        cause "A file edited by hand, or written by an older version; those are never migrated."
+        fix "Remove the file and install again.";
     EShm200 "E-SHM-200" "a request of containerd cannot be carried out"
         means "The shim understood the request and could not do it."
         cause "What `mur` itself said is printed with the message."

@@ -1,5 +1,6 @@
 //! The scalar grammars: one type each, made from text and printed in one canonical form.
 
+mod digest;
 mod environment;
 mod install;
 mod name;
@@ -7,8 +8,10 @@ mod network;
 mod number;
 mod path;
 mod quantity;
+mod secret;
 mod upstream;
 
+pub use digest::{InvalidDigest, InvalidPlatform, PlatformTag, Sha256Hex};
 pub use environment::{EnvName, EnvPattern, InvalidEnvName, InvalidEnvPattern};
 pub use install::{InstallPattern, InvalidInstallPattern};
 pub use name::{
@@ -21,6 +24,7 @@ pub use network::{
 pub use number::{Bounded, Fraction, OutOfRange, Threshold};
 pub use path::{AbsolutePath, HostPath, InvalidPath, PathRule};
 pub use quantity::{ByteSize, DurationSecs, InvalidQuantity};
+pub use secret::{BlankSecret, InvalidSecretName, Secret, SecretName};
 pub use upstream::{GatewayEndpoint, GatewayKey, InvalidEndpoint, InvalidKey};
 
 use thiserror::Error;

@@ -6,6 +6,7 @@ const WORDS: &[(&str, &str)] = &[
     ("tab", "a tab stands where YAML wants blanks; indent with blanks alone"),
     ("flow sequence", "the list is not closed with `]`, or a comma is missing"),
     ("flow mapping", "the mapping is not closed with `}`, or a comma is missing"),
+    ("expected node content", "a value is missing here, or a list or mapping above is not closed"),
     ("misplaced bracket", "a bracket is closed that was never opened"),
     (
         "mapping values are not allowed",
