@@ -1,4 +1,41 @@
-//! Capabilities and host facts in, what is enforced and the report of it out. Floor 1; pure.
+//! Capabilities and host facts in, what is enforced and the report of it out.
+//!
+//! Floor 1, pure: a manifest is lowered to a policy, a policy and a host are decided, and the report, the syscall filter
+//! and the Landlock rights are computed from that one decision. Nothing here looks at the machine, so a capsule can be
+//! asked about on any host whose probe was saved:
+//!
+//! ```
+//! use std::path::Path;
+//! use mur_policy::{ContainmentClass, HostProbe, OperatorGrants, Outcomes, Placement, ScopeReport};
+//!
+//! let manifest = mur_manifest::parse(
+//!     b"name: demo\nversion: 1.0.0\ncapabilities: { containment: sealed, shell: { allow: [bash] } }",
+//! )?;
+//! let policy = mur_policy::lower(&manifest, &OperatorGrants::default())?.policy;
+//!
+//! let host: HostProbe = serde_json::from_str(r#"{
+//!     "os": "linux", "arch": "x86_64", "kernel": "6.1.0",
+//!     "caller": {"uid": 1000, "gid": 1000, "privileged": false},
+//!     "landlock": {"abi": 2, "enforced": {"outcome": "works"}, "errata": null},
+//!     "namespaces": {
+//!         "network": {"outcome": "works"}, "mount": {"outcome": "works"},
+//!         "composed_root": {"outcome": "refused", "step": "pivot_root", "errno": 1},
+//!         "procfs": {"outcome": "works"}, "mount_setattr": true, "openat2": true
+//!     },
+//!     "apparmor": {"enabled": null, "restrict_unprivileged_userns": null, "profile": null},
+//!     "seccomp": true, "cgroup": "v2"
+//! }"#)?;
+//! let placement =
+//!     Placement::of_session(Path::new("/srv/demo"), Path::new("/home/u/.murmur"), Path::new("/tmp"));
+//!
+//! let decision = mur_policy::decide(&policy, &host, &placement);
+//! assert_eq!(decision.achieved, ContainmentClass::Scoped);
+//! assert!(!decision.floor_met());
+//!
+//! let report = ScopeReport::new(&policy, &decision, &Outcomes::new(placement, &host));
+//! assert!(report.shortfall_reason.is_some_and(|reason| reason.contains("`pivot_root`")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod capability;
 mod carried;
@@ -16,6 +53,7 @@ mod lower;
 mod notice;
 mod placement;
 mod program;
+mod refusal;
 pub mod report;
 mod shortfall;
 mod syscalls;
@@ -46,6 +84,7 @@ pub use notice::{Notice, decision_notices};
 pub use placement::{
     Placement, SESSION_HOME_DIR_NAME, SESSION_ID_PLACEHOLDER, SESSION_TEMP_DIR_NAME,
 };
+pub use refusal::{FloorNotMet, NetworkBlocker, NetworkUnavailable, check_floor, check_network};
 pub use report::{Outcomes, ScopeReport};
 pub use shortfall::{SealedBlocker, ShortfallCause, sealed_blocker};
 pub use syscalls::{ArgRule, CLONE_NEW_MASK, SyscallFilter, SyscallRule, SyscallVerdict};

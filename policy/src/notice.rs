@@ -49,6 +49,10 @@ pub fn decision_notices(
         let text = "no limit holds for all programs together on this host";
         notices.push(Notice::of_host(Code::WSec010, text));
     }
+    if decision.applied == Tier::Unconfined {
+        let text = "the session is unconfined: its programs may do whatever you may";
+        notices.push(Notice::of_host(Code::WSec202, text));
+    }
     if decision.userns_grant == Some(UsernsGrant::RestrictionDisabledHostWide) {
         let text = "`kernel.apparmor_restrict_unprivileged_userns` is off for every program of this \
                     host, not for mur alone";
@@ -64,12 +68,29 @@ pub fn decision_notices(
         let text = format!("disk traffic is not bounded: {reason}");
         notices.push(Notice::of_host(Code::WSec021, text));
     }
+    notices.extend(host_root(decision, report));
+    notices.extend(report.host_paths.iter().filter_map(|granted| {
+        let places = granted.credential_locations.join(", ");
+        let text = format!("the host folder `{}` reaches {places}", granted.path);
+        (!places.is_empty()).then(|| Notice::of_host(Code::WSec201, text))
+    }));
     if decision.inside_workdir && decision.floor_met() {
         let text = format!("the class is `advisory`: {}", shortfall::inside_reason(placement));
         notices.push(Notice::of_host(Code::WSec033, text));
     }
     notices.extend(uncovered_routes(&report.routes));
     notices
+}
+
+/// The capsule's user is the host's root, because nothing else could be had.
+fn host_root(decision: &ContainmentDecision, report: &ScopeReport) -> Option<Notice> {
+    let kernel = matches!(decision.applied, Tier::SeccompOnly | Tier::Full | Tier::Sealed);
+    let uid = report.enforcement.identity.as_ref().map(|identity| identity.uid.host);
+    (kernel && uid == Some(0)).then(|| {
+        let text = "the capsule is user 0 of the host: no other id and no idmapped mount could be had; \
+                    the control files of the kernel are read-only";
+        Notice::of_host(Code::WSec200, text)
+    })
 }
 
 /// What holds the programs of `shell.allow`, by tier.
@@ -155,7 +176,7 @@ mod tests {
             (&bash, Tier::SeccompOnly, vec![Code::WSec002]),
             (&bash, Tier::Full, vec![Code::WSec005]),
             (&bash, Tier::Sealed, vec![Code::WSec005]),
-            (&bash, Tier::Unconfined, vec![]),
+            (&bash, Tier::Unconfined, vec![Code::WSec202]),
         ] {
             assert_eq!(codes(policy, &decision(tier), |_| {}), expected, "{tier}");
         }
@@ -196,6 +217,29 @@ mod tests {
             report.routes[0].note = Some("the host".to_owned());
         });
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_hosts_root_and_reached_credentials_are_said() {
+        let mut policy = policy(ContainmentClass::Advisory);
+        policy.host_paths = ["/home/u/src", "/home/u/.aws"]
+            .map(|path| crate::HostPath { path: path.into(), writable: false })
+            .into();
+        for (host, expected) in
+            [(0, vec![Code::WSec200, Code::WSec201]), (100_000, vec![Code::WSec201])]
+        {
+            let id = crate::report::IdMapping { inside: 0, host };
+            let identity = crate::report::IdentityOutcome {
+                uid: id,
+                gid: id,
+                idmapped: false,
+                groups: Vec::new(),
+            };
+            let found = codes(&policy, &decision(Tier::Full), |report| {
+                report.enforcement.identity = Some(identity);
+            });
+            assert_eq!(found, expected);
+        }
     }
 
     #[test]

@@ -506,6 +506,14 @@ codes! {
         means "No other id could be used, so the capsule is user 0 of the host, without a capability and with the control files of the kernel read-only."
         cause "Called by root in a root-owned work folder whose file system has no idmapped mounts."
         fix "Let another user own the work folder, or use a kernel from 5.12 and a file system with idmapped mounts.";
+    WSec201 "W-SEC-201" "a host folder reaches credentials"
+        means "A folder that the operator grants to every capsule holds, or lies in, a place where credentials are kept."
+        cause "An entry of `host_paths` in `config.yaml`."
+        fix "Grant a folder beside the credentials, or none.";
+    WSec202 "W-SEC-202" "the session is unconfined"
+        means "Nothing holds the capsule's programs: they may do whatever the user may."
+        cause "`capabilities.containment: unconfined` and `--containment unconfined` were given together."
+        fix "Take one of the two away.";
     WRun002 "W-RUN-002" "the harness's version is untested"
         means "It may work; nobody tried."
         cause "The installed harness is newer or older than those its driver names."
