@@ -9,6 +9,7 @@ use mur_bundle::{ImportPath, Program};
 
 use crate::layout::child::ask;
 use crate::layout::loader::Loader;
+use crate::layout::program::Reader;
 use crate::layout::walk::Walker;
 
 /// Prints the import path of `CPython`, NUL-separated, without running anything of the user's.
@@ -93,12 +94,7 @@ pub(crate) struct Modules {
 }
 
 /// Reads every file below `folder` once, but for folders in `apart`, which are read for themselves.
-pub(crate) fn read_modules(
-    folder: &Path,
-    apart: &[PathBuf],
-    loader: &mut Loader,
-    walker: &mut Walker,
-) -> Modules {
+pub(crate) fn read_modules(folder: &Path, apart: &[PathBuf], reader: &mut Reader) -> Modules {
     let mut modules = Modules::default();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -111,7 +107,7 @@ pub(crate) fn read_modules(
                     folders.push(path);
                 }
             } else if kind.is_file() && may_be_elf(&entry.file_name()) {
-                read_module(&path, &mut modules, loader, walker);
+                read_module(&path, &mut modules, reader);
             }
         }
     }
@@ -130,12 +126,12 @@ fn may_be_elf(name: &OsStr) -> bool {
     !TEXT.iter().any(|own| extension == *own)
 }
 
-fn read_module(path: &Path, modules: &mut Modules, loader: &mut Loader, walker: &mut Walker) {
-    let Some(elf) = loader.elf(path) else { return };
+fn read_module(path: &Path, modules: &mut Modules, reader: &mut Reader) {
+    let Some(elf) = reader.loader.elf(path) else { return };
     if elf.is_program {
         modules.programs.push(path.into());
     } else {
         modules.any = true;
-        modules.libraries.extend(loader.closure(path, walker).libraries);
+        modules.libraries.extend(reader.loader.closure(path, &mut reader.walker).libraries);
     }
 }

@@ -9,8 +9,7 @@ use mur_policy::CapabilityPolicy;
 use crate::layout::LayoutRequest;
 use crate::layout::derive::{import_paths, read_modules, recognise};
 use crate::layout::helper::{company, library_folder};
-use crate::layout::loader::Loader;
-use crate::layout::program::{Reader, search_folders};
+use crate::layout::program::Reader;
 use crate::layout::trust::trust_store;
 use crate::layout::walk::Walker;
 
@@ -23,6 +22,8 @@ pub(crate) struct Gathered {
     pub(crate) trust_store: Vec<ReadPath>,
     pub(crate) libc_files: Vec<PathBuf>,
     pub(crate) links: Vec<PathLink>,
+    /// Folders that come before the rest of `PATH`.
+    pub(crate) search_fronts: Vec<PathBuf>,
     pub(crate) grants: Vec<GrantedPath>,
 }
 
@@ -40,20 +41,19 @@ impl Gathered {
         work: &WorkFolder,
     ) -> Self {
         let mut gathered = Self::default();
-        let mut walker = Walker::default();
-        let mut loader = Loader::new();
-        let search = search_folders(&request.search_path);
+        let mut reader = Reader::new(&request.search_path, &work.path);
         let writable = writable_roots(policy, request, work);
-        let mut folders = gathered.programs(policy, &search, &writable, &mut walker, &mut loader);
-        gathered.grants(policy, &mut walker);
+        let mut folders = gathered.programs(policy, &writable, &mut reader);
+        gathered.grants(policy, &mut reader.walker);
         folders.extend(gathered.granted_modules(policy));
-        gathered.libc_files(&mut loader, &mut walker);
+        gathered.libc_files(&mut reader);
         if let Some(folder) = gathered.conversions() {
             folders.push(ModuleFolder { owner: 0, path: folder });
         }
-        gathered.modules(folders, &mut loader, &mut walker);
+        gathered.modules(folders, &mut reader);
         gathered.trust_store = trust_store(policy, &writable);
-        gathered.links = walker.into_links();
+        gathered.search_fronts = reader.fronts;
+        gathered.links = reader.walker.into_links();
         gathered
     }
 
@@ -61,17 +61,14 @@ impl Gathered {
     fn programs(
         &mut self,
         policy: &CapabilityPolicy,
-        search: &[PathBuf],
         writable: &[PathBuf],
-        walker: &mut Walker,
-        loader: &mut Loader,
+        reader: &mut Reader,
     ) -> Vec<ModuleFolder> {
         let mut folders = Vec::new();
         let names = policy.shell.iter().flat_map(|shell| &shell.allow);
         for (owner, name) in names.enumerate() {
-            let mut reader = Reader { walker, loader, search };
             let mut program = reader.program(name);
-            let company = company(&program, &mut reader);
+            let company = company(&program, reader);
             program.helpers = company.helpers.executables;
             program.libraries.extend(company.helpers.libraries);
             program.libraries.extend(company.libraries);
@@ -79,8 +76,11 @@ impl Gathered {
             folders.extend(company.folders.into_iter().map(|path| ModuleFolder { owner, path }));
             for file in program.executables.clone() {
                 let own = writable.iter().any(|folder| file.starts_with(folder));
-                let Some(interpreter) = recognise(&file, loader).filter(|_| !own) else { continue };
-                let imports = import_paths(&program, interpreter, writable, walker);
+                let Some(interpreter) = recognise(&file, &mut reader.loader).filter(|_| !own)
+                else {
+                    continue;
+                };
+                let imports = import_paths(&program, interpreter, writable, &mut reader.walker);
                 let paths = imports.iter().filter(|import| import.folder);
                 folders.extend(paths.map(|it| ModuleFolder { owner, path: it.path.clone() }));
                 self.imports.extend(imports);
@@ -132,7 +132,8 @@ impl Gathered {
     }
 
     /// What the C library opens by itself: the unwinder of `pthread_exit`, and before glibc 2.34 its name service.
-    fn libc_files(&mut self, loader: &mut Loader, walker: &mut Walker) {
+    fn libc_files(&mut self, reader: &mut Reader) {
+        let Reader { loader, walker, .. } = reader;
         let Some(libc) = self.libc() else { return };
         let mut names = vec!["libgcc_s.so.1"];
         if !loader.elf(&libc).is_some_and(|elf| elf.names("GLIBC_2.34")) {
@@ -161,10 +162,10 @@ impl Gathered {
     }
 
     /// Reads the module folders: each becomes one executable bind where it holds a native module.
-    fn modules(&mut self, folders: Vec<ModuleFolder>, loader: &mut Loader, walker: &mut Walker) {
+    fn modules(&mut self, folders: Vec<ModuleFolder>, reader: &mut Reader) {
         let apart: Vec<PathBuf> = folders.iter().map(|folder| folder.path.clone()).collect();
         for ModuleFolder { owner, path } in folders {
-            let modules = read_modules(&path, &apart, loader, walker);
+            let modules = read_modules(&path, &apart, reader);
             let Some(program) = self.programs.get_mut(owner) else { continue };
             program.libraries.extend(modules.libraries);
             let granted = self.grants.iter().any(|grant| grant.found.as_ref() == Some(&path));

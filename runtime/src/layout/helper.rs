@@ -31,7 +31,7 @@ pub(crate) struct Company {
 }
 
 /// Finds what `program` brings with it; a program nobody knows brings nothing.
-pub(crate) fn company(program: &Program, reader: &mut Reader<'_>) -> Company {
+pub(crate) fn company(program: &Program, reader: &mut Reader) -> Company {
     let (Some(path), Some(file)) = (&program.path, program.executables.first()) else {
         return Company::default();
     };
@@ -56,7 +56,7 @@ fn is_compiler(name: &str) -> bool {
 }
 
 /// A driver says in which folders it looks for its stages; what is in none of them it takes from the search path.
-fn compiler(path: &Path, reader: &mut Reader<'_>) -> Company {
+fn compiler(path: &Path, reader: &mut Reader) -> Company {
     let mut company = Company::default();
     let Some(answer) = ask(path, &["-print-search-dirs"]) else { return company };
     let programs = answer.split(|&byte| byte == b'\n').find_map(|line| {
@@ -76,14 +76,14 @@ fn compiler(path: &Path, reader: &mut Reader<'_>) -> Company {
     }
     let plugin = folders.iter().map(|folder| folder.join(LINKER_PLUGIN)).find(|it| it.is_file());
     if let Some(plugin) = plugin.and_then(|plugin| reader.walker.resolve(&plugin).ok()) {
-        company.libraries.extend(reader.loader.closure(&plugin, reader.walker).libraries);
+        company.libraries.extend(reader.loader.closure(&plugin, &mut reader.walker).libraries);
         company.libraries.push(plugin);
     }
     company
 }
 
 /// git runs its own commands by path from one folder.
-fn git(path: &Path, reader: &mut Reader<'_>) -> Company {
+fn git(path: &Path, reader: &mut Reader) -> Company {
     let mut company = Company::default();
     let Some(answer) = ask(path, &["--exec-path"]) else { return company };
     let folder = Path::new(OsStr::from_bytes(answer.trim_ascii_end())).to_path_buf();
@@ -107,7 +107,7 @@ fn git(path: &Path, reader: &mut Reader<'_>) -> Company {
 }
 
 /// A Java home: everything in `lib` is loaded by name, and its configuration may lie in `/etc`.
-fn java(name: &str, file: &Path, reader: &mut Reader<'_>) -> Company {
+fn java(name: &str, file: &Path, reader: &mut Reader) -> Company {
     let mut company = Company::default();
     let Some(home) = file.parent().and_then(Path::parent) else { return company };
     let lib = home.join("lib");

@@ -10,7 +10,7 @@ use mur_bundle::{BlockDevice, EntryKind, EtcEntry, RootEntry};
 use mur_policy::{BASE_ENV, CapabilityPolicy, granted_env_names};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 
-use crate::layout::{LayoutError, Purpose};
+use crate::layout::{LayoutError, LayoutRequest, Purpose};
 
 /// The files of `/etc` that a composed root may show, synthetic ones included.
 const ETC_FILES: [&str; 10] = [
@@ -91,20 +91,32 @@ pub(crate) fn hard_limits() -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// The caller's variables that a command may get, in the order of their names' lists.
+/// The caller's variables that a command may get, in the order of their names' lists. `PATH` is the search path of the
+/// request, with `fronts` before it.
 pub(crate) fn environment(
     policy: &CapabilityPolicy,
-    given: &[(String, String)],
-    purpose: Purpose,
+    request: &LayoutRequest,
+    fronts: &[PathBuf],
 ) -> Vec<(String, String)> {
-    let granted = match purpose {
+    let granted = match request.purpose {
         Purpose::Session => granted_env_names(policy),
         Purpose::Bundle => Vec::new(),
     };
+    let value = |name: &str| {
+        if name == "PATH" {
+            return search_path(&request.search_path, fronts);
+        }
+        let given = request.environment.iter().rev().find(|(own, _)| own == name);
+        given.map(|(_, value)| value.clone())
+    };
     let base = BASE_ENV.iter().map(|&name| name.to_owned());
-    base.chain(granted)
-        .filter_map(|name| given.iter().rev().find(|(own, _)| *own == name).cloned())
-        .collect()
+    base.chain(granted).filter_map(|name| value(&name).map(|value| (name, value))).collect()
+}
+
+fn search_path(given: &OsStr, fronts: &[PathBuf]) -> Option<String> {
+    let fronts = fronts.iter().filter_map(|front| front.to_str());
+    let path = fronts.chain([given.to_str()?]).collect::<Vec<_>>().join(":");
+    (!path.is_empty()).then_some(path)
 }
 
 /// The whole disk under a folder; `None` where no block device is known.

@@ -15,6 +15,7 @@ mod loader;
 mod program;
 mod request;
 mod script;
+mod stand_in;
 mod trust;
 mod walk;
 mod work;
@@ -71,7 +72,7 @@ pub fn read_layout(
         links: gathered.links,
         grants: gathered.grants,
         closed_folders: Vec::new(),
-        environment: host::environment(policy, &request.environment, request.purpose),
+        environment: host::environment(policy, request, &gathered.search_fronts),
         hard_limits: host::hard_limits(),
         no_limits_because: cgroup::no_limits_because(request),
         disk: match request.purpose {

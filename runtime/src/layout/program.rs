@@ -9,27 +9,44 @@ use mur_bundle::Program;
 
 use crate::layout::loader::Loader;
 use crate::layout::script::Shebang;
+use crate::layout::stand_in::{Stand, stand};
 use crate::layout::walk::Walker;
 
 /// How deep interpreters may nest; the kernel itself stops at five (`BINPRM`'s recursion limit).
 const MOST_INTERPRETERS: u32 = 5;
 
 /// What programs are read with.
-pub(crate) struct Reader<'a> {
+#[derive(Debug)]
+pub(crate) struct Reader {
     /// Follows names.
-    pub(crate) walker: &'a mut Walker,
+    pub(crate) walker: Walker,
     /// Reads ELF files.
-    pub(crate) loader: &'a mut Loader,
+    pub(crate) loader: Loader,
     /// The absolute folders of `PATH`, in order.
-    pub(crate) search: &'a [PathBuf],
+    search: Vec<PathBuf>,
+    /// Where commands start, which is how version managers choose.
+    workdir: PathBuf,
+    /// Folders that must come before the rest of `PATH`: the real ones behind programs that stand in for others.
+    pub(crate) fronts: Vec<PathBuf>,
 }
 
 /// The absolute folders of a search path. A relative one would be the capsule's to fill.
-pub(crate) fn search_folders(search_path: &OsStr) -> Vec<PathBuf> {
+fn search_folders(search_path: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(search_path).filter(|folder| folder.is_absolute()).collect()
 }
 
-impl Reader<'_> {
+impl Reader {
+    /// Reads programs for commands that start in `workdir` with this search path.
+    pub(crate) fn new(search_path: &OsStr, workdir: &Path) -> Self {
+        Self {
+            walker: Walker::default(),
+            loader: Loader::new(),
+            search: search_folders(search_path),
+            workdir: workdir.into(),
+            fronts: Vec::new(),
+        }
+    }
+
     /// Reads one program by name; not found is a program without a path.
     pub(crate) fn program(&mut self, name: &str) -> Program {
         let mut files = Files::default();
@@ -46,9 +63,27 @@ impl Reader<'_> {
         }
     }
 
-    /// Where the search path finds a program: an executable regular file, links followed.
-    pub(crate) fn look_up(&self, name: &OsStr) -> Option<PathBuf> {
-        self.search.iter().map(|folder| folder.join(name)).find(|path| is_program(path))
+    /// Where the search path finds a program: an executable regular file, links followed. One that stands in for
+    /// another is that other one.
+    pub(crate) fn look_up(&mut self, name: &OsStr) -> Option<PathBuf> {
+        for folder in &self.search {
+            let path = folder.join(name);
+            if !is_program(&path) {
+                continue;
+            }
+            match stand(&path, &self.workdir) {
+                Stand::Itself => return Some(path),
+                Stand::Next => {}
+                Stand::For(program) => {
+                    let front = program.parent().unwrap_or(Path::new("/"));
+                    if !self.fronts.iter().any(|own| own == front) {
+                        self.fronts.push(front.into());
+                    }
+                    return Some(program);
+                }
+            }
+        }
+        None
     }
 
     /// Adds everything that must be executable, so that the kernel starts `path`.
@@ -59,7 +94,7 @@ impl Reader<'_> {
         }
         files.executables.push(file.clone());
         if self.loader.elf(&file).is_some() {
-            let closure = self.loader.closure(&file, self.walker);
+            let closure = self.loader.closure(&file, &mut self.walker);
             if let Some(loader) = closure.loader
                 && !files.executables.contains(&loader)
             {
