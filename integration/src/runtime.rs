@@ -90,6 +90,11 @@ impl Runtime {
         (Self { kind: self.kind, program: called }, copy)
     }
 
+    /// Its program without the help of [`Runtime::program`], for a caller that made the host plain itself.
+    pub fn plain_program(&self) -> PathBuf {
+        self.plain().0
+    }
+
     /// Its program without help, and what root must put before a command of an ordinary user who calls it.
     pub(crate) fn plain(&self) -> (PathBuf, Option<PathBuf>) {
         match self.kind {
