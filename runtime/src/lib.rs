@@ -1,6 +1,7 @@
 //! Probes the host, keeps container state, starts and confines processes. Floor 4.
 
 pub mod cgroup;
+pub mod confine;
 pub mod engine;
 pub mod error;
 pub mod hook;

@@ -33,6 +33,16 @@ pub enum EngineError {
         /// What we found.
         reason: String,
     },
+    /// The program cannot be executed. The words are those engines look for.
+    #[error("exec: {name:?}: {reason}")]
+    Program {
+        /// `process.args[0]`.
+        name: String,
+        /// As `executable file not found in $PATH`.
+        reason: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
     /// A hook failed.
     #[error("{point:?} hook failed")]
     Hook {
@@ -53,7 +63,13 @@ pub enum EngineError {
         /// What is missing.
         needed: &'static str,
     },
-    /// A file of the bundle or the host that the plan names cannot be opened.
+    /// A descriptor that shall be kept was not passed by the caller.
+    #[error("descriptor {number} is to be kept for the program, and was not passed")]
+    NotPassed {
+        /// Its number.
+        number: u32,
+    },
+    /// A namespace that the plan names cannot be opened.
     #[error("cannot open `{}`", path.display())]
     Open {
         /// Which.

@@ -10,11 +10,18 @@ pub struct InitProcess {
     pid: Pid,
     pidfd: OwnedFd,
     kept: bool,
+    gate: Option<OwnedFd>,
 }
 
 impl InitProcess {
     pub(crate) fn new(pid: Pid, pidfd: OwnedFd) -> Self {
-        Self { pid, pidfd, kept: false }
+        Self { pid, pidfd, kept: false, gate: None }
+    }
+
+    /// It waits for a word on `channel` before it waits at its gate, and ends when nobody is left to
+    /// give it.
+    pub(crate) fn hold_gate(&mut self, channel: OwnedFd) {
+        self.gate = Some(channel);
     }
 
     /// Its number in the caller's pid namespace; what `state` shows.
@@ -27,9 +34,14 @@ impl InitProcess {
         self.pidfd.as_fd()
     }
 
-    /// Lets it run on when this value is dropped.
+    /// Lets it run on when this value is dropped. Call it once the state is written: a process that
+    /// waits at its gate ends by itself when the runtime is killed before.
     pub fn keep(&mut self) {
         self.kept = true;
+        if let Some(channel) = self.gate.take() {
+            // A process that is gone is found by whoever looks for it next.
+            let _ = nix::unistd::write(&channel, b"K");
+        }
     }
 }
 

@@ -12,7 +12,7 @@ pub use hook::{HookCause, HookFault, HookPoint, HookPoints, HookSet};
 pub use init::InitProcess;
 pub use native::NativeEngine;
 pub use report::{StartFailure, read_start_report};
-pub use seat::{CgroupHierarchy, CgroupSeat, Gate, Seat, Stdio, Target};
+pub use seat::{CgroupHierarchy, CgroupSeat, Gate, Seat, StateSource, Stdio, Target};
 
 use crate::plan::{ExecPlan, TenantPlan};
 

@@ -23,6 +23,15 @@ pub struct Seat<'a> {
     pub gate: Gate<'a>,
     /// Hooks that run between namespaces and exec; `None`: there are none.
     pub hooks: Option<&'a mut dyn HookPoints>,
+    /// Tells the container's state to a seccomp agent (`linux.seccomp.listenerPath`).
+    /// A plan whose filter notifies needs it.
+    pub state: Option<&'a dyn StateSource>,
+}
+
+/// Who knows the container's state.
+pub trait StateSource: std::fmt::Debug {
+    /// The state as the runtime-spec defines it, for a container whose init is `pid`.
+    fn state(&self, pid: Pid) -> serde_json::Value;
 }
 
 /// How a process enters its cgroup, and what its cgroup mounts show.

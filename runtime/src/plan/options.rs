@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::namespace::Joined;
+
 /// Choices of the command line and of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecOptions {
@@ -11,6 +13,9 @@ pub struct ExecOptions {
     pub keyring: SessionKeyring,
     /// Who is pid 1 of the container.
     pub holder: Holder,
+    /// Namespaces entered before any is made, so that a container with a new user namespace has no
+    /// power over them; the kinds in here are left out of `linux.namespaces`.
+    pub outer: Vec<Joined>,
     /// How many sockets were passed by `LISTEN_FDS`; the program is told of as many.
     /// They count as well in [`crate::engine::Seat::preserve_fds`].
     pub listen_fds: u32,

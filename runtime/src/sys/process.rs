@@ -1,5 +1,6 @@
 //! Processes by pidfd.
 
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
@@ -10,9 +11,7 @@ use nix::unistd::Pid;
 pub(crate) fn pidfd_open(pid: Pid) -> nix::Result<OwnedFd> {
     // SAFETY: pidfd_open reads two integers and touches no memory of ours.
     let raw = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) };
-    let raw = RawFd::try_from(Errno::result(raw)?).map_err(|_| Errno::EBADF)?;
-    // SAFETY: the kernel made `raw` for this call and nothing else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(raw) })
+    super::owned(raw)
 }
 
 /// Sends `signal` to the process behind `pidfd`.
@@ -30,4 +29,128 @@ pub(crate) fn kill_and_reap(pidfd: BorrowedFd<'_>) {
     use nix::sys::wait::{Id, WaitPidFlag, waitid};
     let _ = pidfd_send_signal(pidfd, Signal::SIGKILL);
     while waitid(Id::PIDFd(pidfd), WaitPidFlag::WEXITED) == Err(Errno::EINTR) {}
+}
+
+/// Marks every descriptor from `first` on to be closed when a program is executed; `EINVAL` before Linux 5.11.
+pub(crate) fn close_on_exec_from(first: u32) -> nix::Result<()> {
+    const CLOSE_RANGE_CLOEXEC: libc::c_uint = 4;
+    // SAFETY: marks descriptors only; nothing is closed now.
+    let done =
+        unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, CLOSE_RANGE_CLOEXEC) };
+    Errno::result(done).map(drop)
+}
+
+/// The same where the kernel has no such range call, by the list of open descriptors.
+pub(crate) fn close_on_exec_one_by_one(first: u32) -> nix::Result<()> {
+    let failed = |error: std::io::Error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO));
+    for entry in std::fs::read_dir("/proc/self/fd").map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let number: Option<RawFd> = name.to_str().and_then(|name| name.parse().ok());
+        if let Some(number) = number.filter(|number| i64::from(*number) >= i64::from(first)) {
+            // SAFETY: sets a flag of a descriptor number; the listing's own is closed by now or then.
+            unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
+    }
+    Ok(())
+}
+
+/// Sets the NIS domain name.
+pub(crate) fn set_domain_name(name: &str) -> nix::Result<()> {
+    // SAFETY: `name` outlives the call and its length is given.
+    let done = unsafe { libc::setdomainname(name.as_ptr().cast(), name.len()) };
+    Errno::result(done).map(drop)
+}
+
+/// Takes ownership of a descriptor that came with a message.
+pub(crate) fn received(raw: RawFd) -> OwnedFd {
+    // SAFETY: the kernel made `raw` for this message and nothing else owns it.
+    unsafe { OwnedFd::from_raw_fd(raw) }
+}
+
+/// Makes `from` also known as number `to` (not close-on-exec).
+pub(crate) fn duplicate_to(from: BorrowedFd<'_>, to: RawFd) -> nix::Result<()> {
+    // SAFETY: only called for 0, 1 and 2, which no owned descriptor of ours ever has.
+    Errno::result(unsafe { libc::dup2(from.as_raw_fd(), to) }).map(drop)
+}
+
+/// Whether the caller passed descriptor `number`: it is open and is kept over exec.
+pub(crate) fn is_passed(number: RawFd) -> bool {
+    // SAFETY: asks for flags only.
+    let flags = unsafe { libc::fcntl(number, libc::F_GETFD) };
+    flags >= 0 && flags & libc::FD_CLOEXEC == 0
+}
+
+/// Executes a prepared program; returns only the error.
+pub(crate) fn execute(path: &CStr, arguments: &CStringArray, environment: &CStringArray) -> Errno {
+    // SAFETY: both arrays are null-terminated lists of NUL-terminated strings that outlive the call.
+    unsafe { libc::execve(path.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
+    Errno::last()
+}
+
+/// Strings as execve takes them, ready before the fork.
+#[derive(Debug)]
+pub(crate) struct CStringArray {
+    strings: Vec<CString>,
+    pointers: Vec<*const libc::c_char>,
+}
+
+impl CStringArray {
+    /// Takes ownership; the strings stay where they are on the heap.
+    pub(crate) fn new(strings: Vec<CString>) -> Self {
+        let mut array = Self { pointers: Vec::with_capacity(strings.len() + 2), strings };
+        array.point();
+        array
+    }
+
+    fn point(&mut self) {
+        self.pointers.clear();
+        self.pointers.extend(self.strings.iter().map(|string| string.as_ptr()));
+        self.pointers.push(std::ptr::null());
+    }
+
+    /// Adds a string at the end.
+    pub(crate) fn push(&mut self, string: CString) {
+        self.strings.push(string);
+        self.point();
+    }
+
+    /// Takes every `name=…` out.
+    pub(crate) fn remove(&mut self, name: &str) {
+        let is_it = |entry: &CString| {
+            let rest = entry.as_bytes().strip_prefix(name.as_bytes());
+            rest.is_some_and(|rest| rest.first() == Some(&b'='))
+        };
+        self.strings.retain(|entry| !is_it(entry));
+        self.point();
+    }
+
+    /// The strings.
+    pub(crate) fn strings(&self) -> &[CString] {
+        &self.strings
+    }
+
+    fn as_ptr(&self) -> *const *const libc::c_char {
+        self.pointers.as_ptr()
+    }
+}
+
+/// Sets how writes to a closed pipe end this process: as the kernel does by default.
+pub(crate) fn default_sigpipe() -> nix::Result<()> {
+    let default = nix::sys::signal::SigAction::new(
+        nix::sys::signal::SigHandler::SigDfl,
+        nix::sys::signal::SaFlags::empty(),
+        nix::sys::signal::SigSet::empty(),
+    );
+    // SAFETY: the default disposition runs no code of ours.
+    unsafe { nix::sys::signal::sigaction(Signal::SIGPIPE, &default) }.map(drop)
+}
+
+/// The kernel's Landlock ABI; an error where there is no Landlock.
+pub(crate) fn landlock_abi() -> nix::Result<u32> {
+    const VERSION: libc::c_uint = 1;
+    let attributes: *const libc::c_void = std::ptr::null();
+    // SAFETY: a null attribute of size 0 with this flag is documented as the version query.
+    let abi =
+        unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, attributes, 0usize, VERSION) };
+    u32::try_from(Errno::result(abi)?).map_err(|_| Errno::EINVAL)
 }

@@ -272,6 +272,7 @@ impl Seated<'_> {
                 report: gate.report.as_fd(),
             }),
             hooks: any.then_some(hooks as &mut dyn HookPoints),
+            state: None,
         };
         let init = engine
             .create(self.plan, seat)

@@ -143,6 +143,7 @@ pub fn exec(
         preserve_fds: request.preserve_fds,
         gate: Gate::Open,
         hooks: None,
+        state: None,
     };
     let target = Target { pid: Pid::from_raw(init.pid), pidfd: pidfd.as_fd() };
     let process =
