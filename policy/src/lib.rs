@@ -48,6 +48,7 @@ pub mod errno;
 #[cfg(test)]
 mod fixture;
 mod host;
+mod host_path;
 pub mod landlock;
 mod lower;
 mod notice;
@@ -79,13 +80,24 @@ pub use environment::{
 pub use host::{
     AppArmorReading, Attempt, Caller, CgroupLayout, HostProbe, LandlockProbe, NamespaceProbe, Step,
 };
-pub use lower::{Handling, KEYS, Lowered, OperatorGrants, PolicyErrors, allows_program, lower};
+pub use host_path::{HostPathRefused, check_host_paths};
+pub use landlock::LANDLOCK_TARGET_ABI;
+pub use lower::{
+    Handling, KEYS, Lowered, OperatorGrants, PolicyErrors, allows_program, envelope, lower,
+};
 pub use notice::{Notice, decision_notices};
 pub use placement::{
     Placement, SESSION_HOME_DIR_NAME, SESSION_ID_PLACEHOLDER, SESSION_TEMP_DIR_NAME,
 };
 pub use refusal::{FloorNotMet, NetworkBlocker, NetworkUnavailable, check_floor, check_network};
-pub use report::{Outcomes, ScopeReport};
+pub use report::{
+    CgroupScopeReport, DeclaredNeedsReport, EnforcementReport, ExportsFilesReport,
+    FilesystemBoundaryReport, HOST_PROCESS_MECHANISM, HarnessReport, HostPathReport, ImagesReport,
+    IoMaxReport, IoMaxStatus, ManifestFileReport, Outcomes, ParentWorkdirReport, PeerFilesReport,
+    PinnedProgramReport, PreopenReport, ProcessViewReport, Route, RouteReport, RuntimeDirReport,
+    RuntimeWriteReport, ScopeReport, StateStoreReport, TempDirReport, UnconfinedReport,
+    read_only_advisory_for, records_dir_report, route_table, runtime_dir_report, temp_dir_report,
+};
 pub use shortfall::{SealedBlocker, ShortfallCause, sealed_blocker};
 pub use syscalls::{ArgRule, CLONE_NEW_MASK, SyscallFilter, SyscallRule, SyscallVerdict};
 pub use temp::{

@@ -16,7 +16,7 @@ pub(super) struct Floor {
 }
 
 /// The class a manifest's word stands for.
-const fn class_of(floor: ContainmentFloor) -> ContainmentClass {
+pub(super) const fn class_of(floor: ContainmentFloor) -> ContainmentClass {
     match floor {
         ContainmentFloor::Unconfined => ContainmentClass::Unconfined,
         ContainmentFloor::Advisory => ContainmentClass::Advisory,

@@ -15,13 +15,17 @@ mod resource;
 mod shell;
 
 use std::fmt;
+use std::path::Path;
 
-use mur_manifest::{Capabilities, Code, Coded, Fault, Location, Manifest, Source};
+use mur_manifest::manifest::Access;
+use mur_manifest::{
+    Capabilities, Code, Coded, ContainmentFloor, Fault, Location, Manifest, OperatorConfig, Source,
+};
 
 pub use keys::{Handling, KEYS};
 pub use process::allows_program;
 
-use crate::{CapabilityPolicy, Capsule, ContainmentClass, HostPath, Notice};
+use crate::{CapabilityPolicy, Capsule, ContainmentClass, HostPath, Notice, SpawnEnvelope};
 
 /// What the operator says beside the manifest, read by the caller.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,6 +36,21 @@ pub struct OperatorGrants {
     pub flag: Option<ContainmentClass>,
     /// `host_paths`, in config order, `~` expanded.
     pub host_paths: Vec<HostPath>,
+}
+
+impl OperatorGrants {
+    /// What a launch takes from the operator's files and from `--containment`; `home` is what `~` stands for.
+    pub fn new(config: &OperatorConfig, flag: Option<ContainmentFloor>, home: &Path) -> Self {
+        let host_paths = config.host_paths.iter().map(|folder| HostPath {
+            path: folder.path.value.resolve(home),
+            writable: folder.access == Access::ReadWrite,
+        });
+        Self {
+            config_floor: config.containment.map(floor::class_of),
+            flag: flag.map(floor::class_of),
+            host_paths: host_paths.collect(),
+        }
+    }
 }
 
 /// A policy, and what is worth saying of how it came about.
@@ -132,6 +151,35 @@ impl Findings<'_> {
 /// `-002`, `-009`, `-010`, `-011`, `-012`, `-016`, `-207`), contradictions (`E-CAP-004`, `-201`, `-202`, `-205`), and
 /// grants that this version has no mechanism for (`E-CAP-200`).
 pub fn lower(manifest: &Manifest, operator: &OperatorGrants) -> Result<Lowered, PolicyErrors> {
+    let (lowered, faults) = lower_all(manifest, operator);
+    refuse(faults)?;
+    Ok(lowered)
+}
+
+/// Lowers a manifest to its spawn envelope, which compares what is declared: a grant that this version could not enforce
+/// counts, and so does a floor that a launch would need a flag for.
+///
+/// # Errors
+/// As [`lower`], but for `E-CAP-004`, `-200` and `-202`.
+pub fn envelope(manifest: &Manifest) -> Result<SpawnEnvelope, PolicyErrors> {
+    let (lowered, mut faults) = lower_all(manifest, &OperatorGrants::default());
+    let at_launch = [Code::ECap004, Code::ECap200, Code::ECap202];
+    faults.retain(|fault| !at_launch.contains(&fault.code));
+    refuse(faults)?;
+    Ok(SpawnEnvelope::of(&lowered.policy))
+}
+
+/// The faults as one error, in file order.
+fn refuse(mut faults: Vec<Fault>) -> Result<(), PolicyErrors> {
+    if faults.is_empty() {
+        return Ok(());
+    }
+    faults.sort_by_key(|fault| (fault.at.line, fault.at.column));
+    Err(PolicyErrors { faults })
+}
+
+/// Lowers everything, and keeps every fault beside it.
+fn lower_all(manifest: &Manifest, operator: &OperatorGrants) -> (Lowered, Vec<Fault>) {
     let Manifest {
         name,
         version,
@@ -167,12 +215,8 @@ pub fn lower(manifest: &Manifest, operator: &OperatorGrants) -> Result<Lowered, 
         &mut policy,
         &mut findings,
     );
-    let Findings { mut faults, notices, .. } = findings;
-    if faults.is_empty() {
-        return Ok(Lowered { policy, notices });
-    }
-    faults.sort_by_key(|fault| (fault.at.line, fault.at.column));
-    Err(PolicyErrors { faults })
+    let Findings { faults, notices, .. } = findings;
+    (Lowered { policy, notices }, faults)
 }
 
 /// Lowers `capabilities`, block by block.

@@ -237,6 +237,19 @@ fn host_folders_are_refused_by_index_and_path() {
 }
 
 #[test]
+fn the_operators_files_and_flag_come_in_as_they_are_resolved() {
+    let global = b"containment: scoped\nhost_paths: [{path: ~/.cache, access: read-write}, {path: /srv/a, access: read}]\n";
+    let files = mur_manifest::OperatorFiles { global: Some(global), ..Default::default() };
+    let config = OperatorConfig::parse(files).expect("it parses");
+    let grants =
+        OperatorGrants::new(&config, Some(ContainmentFloor::Sealed), Path::new("/home/ann"));
+    assert_eq!((grants.config_floor, grants.flag), (Some(Scoped), Some(Sealed)));
+    let folders: Vec<_> =
+        grants.host_paths.iter().map(|own| (own.path.to_str().unwrap(), own.writable)).collect();
+    assert_eq!(folders, [("/home/ann/.cache", true), ("/srv/a", false)]);
+}
+
+#[test]
 fn each_warning_has_its_trigger() {
     for (lines, expected) in [
         ("capabilities: { filesystem: { workdir_exec: true } }", vec![Code::WSec011]),
@@ -390,6 +403,16 @@ fn the_envelope_is_made_from_the_lowered_policy() {
         (own.shell_allow, own.install_tool),
         (vec!["bash".to_owned()], vec!["acme/*".to_owned()])
     );
+}
+
+#[test]
+fn an_envelope_counts_what_is_declared_though_a_launch_would_refuse_it() {
+    let lines = "capabilities:\n  containment: unconfined\n  network: { allow: [a.test] }\n  shell: { allow: [sh], staged_runtime: [{ binary: sh, source_path: /a, pin: x }] }";
+    let own = envelope(&manifest(lines)).expect("an envelope");
+    assert_eq!((own.network_allow, own.containment_floor), (vec!["a.test".to_owned()], Unconfined));
+    let broken = "capabilities: { network: { allow: ['*.test'] } }";
+    let errors = envelope(&manifest(broken)).expect_err("a bad entry");
+    assert_eq!(errors.code(), Code::ECap001);
 }
 
 #[test]
