@@ -6,6 +6,8 @@
 mod annotation;
 mod environment;
 mod error;
+#[cfg(test)]
+mod fixture;
 mod landlock;
 mod layout;
 mod limits;

@@ -48,6 +48,12 @@ impl BundlePlan {
         Ok(bytes)
     }
 
+    /// Adds a step, to make a plan that cannot be written.
+    #[cfg(test)]
+    pub(crate) fn push_step(&mut self, step: RootfsStep) {
+        self.rootfs.push(step);
+    }
+
     /// Adds `murmur-scope.json` and the annotation that holds its digest.
     #[must_use]
     pub fn with_scope(mut self, scope_json: String) -> Self {
@@ -100,3 +106,6 @@ pub fn plan(
     }
     Ok(BundlePlan { spec: spec(ground, &tree, &confinement)?, rootfs: tree.steps(), scope: None })
 }
+
+#[cfg(test)]
+mod tests;

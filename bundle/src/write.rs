@@ -156,3 +156,6 @@ fn make_file(path: &Path, contents: &[u8]) -> Result<(), WriteError> {
     file.write_all(contents).map_err(fault)?;
     set_mode(path, 0o644)
 }
+
+#[cfg(test)]
+mod tests;
