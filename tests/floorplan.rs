@@ -106,7 +106,9 @@ fn fault(importer: &str, imported: &str, is_ours: bool) -> Option<String> {
     if is_ours {
         return match (floor(importer), floor(imported)) {
             (Some(above), Some(below)) if below < above => None,
-            (None, _) => Some(format!("`{importer}` stands beside the floors and imports `{imported}`")),
+            (None, _) => {
+                Some(format!("`{importer}` stands beside the floors and imports `{imported}`"))
+            }
             (_, None) => Some(format!("`{importer}` imports `{imported}`, which has no floor")),
             (Some(above), Some(below)) => {
                 Some(format!("`{importer}` (floor {above}) imports `{imported}` (floor {below})"))
@@ -118,8 +120,12 @@ fn fault(importer: &str, imported: &str, is_ours: bool) -> Option<String> {
     }
     match OWNERS.iter().find(|(name, _)| *name == imported) {
         Some((_, owners)) if owners.contains(&importer) => None,
-        Some((_, owners)) => Some(format!("`{importer}` names `{imported}`, which belongs to {owners:?}")),
-        None => Some(format!("`{imported}` of `{importer}` has no owner in the table of this test")),
+        Some((_, owners)) => {
+            Some(format!("`{importer}` names `{imported}`, which belongs to {owners:?}"))
+        }
+        None => {
+            Some(format!("`{imported}` of `{importer}` has no owner in the table of this test"))
+        }
     }
 }
 
@@ -139,7 +145,8 @@ fn every_crate_imports_only_from_the_floors_below_it() {
 #[test]
 fn every_package_of_the_workspace_has_a_place_in_the_drawing() {
     let metadata = metadata();
-    let drawn: BTreeSet<&str> = FLOORS.iter().map(|(name, _)| *name).chain(OUTSIDE.iter().copied()).collect();
+    let drawn: BTreeSet<&str> =
+        FLOORS.iter().map(|(name, _)| *name).chain(OUTSIDE.iter().copied()).collect();
     assert_eq!(members(&metadata).into_keys().collect::<BTreeSet<_>>(), drawn);
 }
 
@@ -176,7 +183,9 @@ fn no_yaml_crate_but_the_one_of_the_manifest_is_in_the_tree() {
 /// parentheses around whole alternatives occur; anything else counts as refused.
 fn licence_is_allowed(expression: &str) -> bool {
     let plain = expression.replace(['(', ')'], "").replace('/', " OR ");
-    plain.split(" AND ").all(|needed| needed.split(" OR ").any(|one| LICENCES.contains(&one.trim())))
+    plain
+        .split(" AND ")
+        .all(|needed| needed.split(" OR ").any(|one| LICENCES.contains(&one.trim())))
 }
 
 #[test]
@@ -222,7 +231,10 @@ fn every_clippy_file_repeats_the_settings_of_the_top_one() {
 fn the_pure_crates_ban_what_touches_the_machine_all_alike() {
     let bans = |folder: &str| -> BTreeSet<String> {
         let file = std::fs::read_to_string(root().join(folder).join("clippy.toml")).unwrap();
-        file.lines().filter(|line| line.trim_start().starts_with("{ path")).map(str::to_owned).collect()
+        file.lines()
+            .filter(|line| line.trim_start().starts_with("{ path"))
+            .map(str::to_owned)
+            .collect()
     };
     let first = bans(PURE[0]);
     assert!(first.len() > 40, "only {} bans", first.len());

@@ -29,10 +29,15 @@ pub(crate) fn in_a_child(attempt: impl FnOnce() -> Outcome) -> (String, String) 
             drop(to_parent);
             let mut line = String::new();
             let _ = from_child.read_to_string(&mut line);
-            if let Some(signal) = sys::wait_for(child) {
-                return (format!("signal {signal}"), String::new());
+            match sys::wait_for(child) {
+                sys::End::Signal(signal) => return (format!("signal {signal}"), String::new()),
+                // Nothing was said: another program took the child's place.
+                sys::End::Code(code) if line.is_empty() => {
+                    return ("ran".to_owned(), format!("exit {code}"));
+                }
+                sys::End::Code(_) => {}
             }
-            let (result, detail) = line.split_once('\t').unwrap_or(("nothing", ""));
+            let (result, detail) = line.split_once('\t').unwrap_or((&line, ""));
             (result.to_owned(), detail.to_owned())
         }
     }

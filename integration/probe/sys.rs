@@ -12,12 +12,24 @@ pub(crate) fn fork() -> Result<Option<i32>, Errno> {
     Ok((pid != 0).then_some(pid))
 }
 
-/// Waits for a child; the signal that ended it, if one did.
-pub(crate) fn wait_for(child: i32) -> Option<i32> {
+/// How a child ended.
+pub(crate) enum End {
+    /// By a signal.
+    Signal(i32),
+    /// With this exit code.
+    Code(i32),
+}
+
+/// Waits for a child.
+pub(crate) fn wait_for(child: i32) -> End {
     let mut status = 0;
     // SAFETY: `status` outlives the call, which writes one integer there.
     unsafe { libc::waitpid(child, &raw mut status, 0) };
-    libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status))
+    if libc::WIFSIGNALED(status) {
+        End::Signal(libc::WTERMSIG(status))
+    } else {
+        End::Code(libc::WEXITSTATUS(status))
+    }
 }
 
 /// Ends this child at once, running no destructor of the parent's.
@@ -76,6 +88,8 @@ pub(crate) fn exec(path: &str, arguments: &[&str]) -> Errno {
     let mut pointers: Vec<*const libc::c_char> = words.iter().map(|word| word.as_ptr()).collect();
     pointers.push(std::ptr::null());
     let environment = [std::ptr::null::<libc::c_char>()];
+    // What the program says must not mix with what the probe says.
+    let _ = (nix::unistd::close(1), nix::unistd::close(2));
     // SAFETY: all strings and both null-ended lists live until the call returns, if it does.
     unsafe { libc::execve(path.as_ptr(), pointers.as_ptr(), environment.as_ptr()) };
     Errno::last()

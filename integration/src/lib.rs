@@ -19,6 +19,7 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a panic is how a test fails")]
 
 mod bundle;
+mod capsule;
 mod cgroup;
 mod command;
 mod console;
@@ -31,6 +32,7 @@ mod scratch;
 mod user;
 
 pub use bundle::{Bundle, fill_with_busybox};
+pub use capsule::{Caller, Capsule, Class};
 pub use cgroup::{Hierarchy, hierarchies, read_limit};
 pub use command::{Finished, Run};
 pub use console::{ConsoleSocket, InTerminal, Terminal};

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::leftover;
 
-/// A folder below `/tmp` that any user may enter, removed on drop.
+/// A folder that any user may enter, removed on drop.
 #[derive(Debug)]
 pub struct Scratch {
     folder: TempDir,
@@ -25,16 +25,21 @@ pub struct Exclusive(#[expect(dead_code, reason = "held, not read")] Flock<File>
 impl Scratch {
     /// Makes the folder; other tests may run meanwhile.
     pub fn new() -> Self {
-        Self::with(Some(lock(FlockArg::LockShared)))
+        Self::with("/tmp", Some(lock(FlockArg::LockShared)))
     }
 
-    /// Makes the folder and keeps every other test waiting until both are dropped.
+    /// The same outside of `/tmp`, of which a capsule has its own.
+    pub fn outside_tmp() -> Self {
+        Self::with("/var/tmp", Some(lock(FlockArg::LockShared)))
+    }
+
+    /// Makes the folder outside of `/tmp` and keeps every other test waiting until both are dropped.
     pub fn alone() -> (Exclusive, Self) {
-        (Exclusive(lock(FlockArg::LockExclusive)), Self::with(None))
+        (Exclusive(lock(FlockArg::LockExclusive)), Self::with("/var/tmp", None))
     }
 
-    fn with(among_others: Option<Flock<File>>) -> Self {
-        let folder = tempfile::Builder::new().prefix("mur-it-").tempdir_in("/tmp").unwrap();
+    fn with(parent: &str, among_others: Option<Flock<File>>) -> Self {
+        let folder = tempfile::Builder::new().prefix("mur-it-").tempdir_in(parent).unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let name = folder.path().file_name().unwrap().to_str().unwrap();
         // Random, and safe in ids, cgroup names and regular expressions alike.

@@ -1,0 +1,126 @@
+//! Whatever is refused leaves the machine as it was.
+
+use std::fs;
+
+use mur_integration::leftover::Snapshot;
+use mur_integration::{Caller, Capsule, Class, Run, Scratch};
+
+use crate::possible;
+
+/// A refusal: its name, what is appended to or put in place of the manifest, and the words that it must say.
+struct Case {
+    name: &'static str,
+    manifest: &'static str,
+    words: &'static [&'static str],
+}
+
+const HEAD: &str = "name: refused\nversion: 0.1.0\n";
+
+const CASES: &[Case] = &[
+    Case {
+        name: "broken YAML",
+        manifest: "capabilities: [\n  x: {\n",
+        words: &["error[E-MAN-002]", "line "],
+    },
+    Case {
+        name: "an unknown class",
+        manifest: "capabilities:\n  containment: airtight\n",
+        words: &["error[E-MAN-003]", "capabilities.containment"],
+    },
+    Case {
+        name: "a path out of the work folder",
+        manifest: "capabilities:\n  filesystem:\n    scope: ../up\n  shell:\n    allow: [cat]\n",
+        words: &["error[E-CAP-002]"],
+    },
+    Case {
+        name: "a read-only path out of the work folder",
+        manifest: "capabilities:\n  filesystem:\n    read_only: [/etc]\n  shell:\n    allow: [cat]\n",
+        words: &["error[E-CAP-012]"],
+    },
+    Case {
+        name: "a missing program",
+        manifest: "capabilities:\n  containment: sealed\n  shell:\n    allow: [no-such-program-anywhere]\n",
+        words: &["no-such-program-anywhere"],
+    },
+    Case {
+        name: "a network entry with a path",
+        manifest: "capabilities:\n  network:\n    allow: [\"https://example.com/path\"]\n",
+        words: &["error[E-CAP-001]"],
+    },
+    Case {
+        name: "a floor that cannot be met",
+        manifest: "capabilities:\n  containment: sealed\n  filesystem:\n    workdir_exec: true\n  shell:\n    allow: [cat]\n",
+        words: &["error[E-CAP-003]"],
+    },
+    Case { name: "no name", manifest: "inference: {}\n", words: &["error["] },
+];
+
+#[test]
+fn every_refusal_says_why_and_leaves_no_file_mount_group_or_process() {
+    if !possible() {
+        return;
+    }
+    let (_alone, scratch) = Scratch::alone();
+    let callers = if nix::unistd::geteuid().is_root() {
+        &[Caller::Root, Caller::User][..]
+    } else {
+        &[Caller::User][..]
+    };
+    for caller in callers {
+        let capsule = Capsule::new(&scratch, Class::Sealed, *caller);
+        let manifest = capsule.manifest();
+        for case in CASES {
+            let head = if case.name == "no name" { "version: 0.1.0\n" } else { HEAD };
+            fs::write(&manifest, format!("{head}{}", case.manifest)).unwrap();
+            for verb in [&["run", "--manifest"][..], &["bundle", "-o", "made", "--manifest"][..]] {
+                let words: Vec<&str> =
+                    verb.iter().copied().chain([manifest.to_str().unwrap()]).collect();
+                let words: Vec<&str> =
+                    if verb[0] == "run" { [&words[..], &["--", "cat"]].concat() } else { words };
+                refused(&scratch, &capsule, case.name, &words, case.words);
+            }
+        }
+        walk_the_rest(&scratch, &capsule, *caller);
+    }
+}
+
+/// Refusals that are about the machine, not the manifest.
+fn walk_the_rest(scratch: &Scratch, capsule: &Capsule, caller: Caller) {
+    let manifest = capsule.manifest();
+    let manifest = manifest.to_str().unwrap().to_owned();
+    let good = "capabilities:\n  containment: sealed\n  shell:\n    allow: [cat]\n";
+    fs::write(&manifest, format!("{HEAD}{good}")).unwrap();
+    let there = capsule.work().join("there");
+    fs::create_dir_all(&there).unwrap();
+    fs::write(there.join("precious"), "x").unwrap();
+    refused(
+        scratch,
+        capsule,
+        "an output folder that exists",
+        &["bundle", "--manifest", &manifest, "-o", "there"],
+        &["there"],
+    );
+    refused(
+        scratch,
+        capsule,
+        "no manifest",
+        &["run", "--manifest", "absent.yaml", "--", "cat"],
+        &["error[E-IO-001]", "absent.yaml"],
+    );
+    refused(scratch, capsule, "nothing to run", &["run", "--manifest", &manifest], &["error"]);
+    let folder = ["run", "--manifest", &manifest, "--workdir", "/no/such/folder", "--", "cat"];
+    refused(scratch, capsule, "no work folder", &folder, &["/no/such/folder"]);
+    let before = Snapshot::take(&[scratch.path()]);
+    let finished =
+        capsule.run(&["cat", "/dev/null"]).env("HOME", "/proc/no-home").finish().refused();
+    assert!(finished.stderr.contains("error["), "{caller:?}: an unwritable home: {finished}");
+    before.still_holds(&[scratch.path()]);
+}
+
+#[track_caller]
+fn refused(scratch: &Scratch, capsule: &Capsule, name: &str, words: &[&str], said: &[&str]) {
+    let before = Snapshot::take(&[scratch.path()]);
+    let finished = capsule.mur(words).finish().refused();
+    assert!(said.iter().all(|word| finished.stderr.contains(word)), "{name}: {finished}");
+    before.still_holds(&[scratch.path()]);
+}
