@@ -1,7 +1,5 @@
 //! Decides from flags what one more process of a container is.
 
-use std::str::FromStr;
-
 use oci_spec::runtime::{Capability, LinuxCapabilities, Process};
 
 /// The flags of `exec` that change the process of the config.
@@ -93,7 +91,7 @@ impl ExecFlags {
             process.set_no_new_privileges(Some(true));
         }
         if !self.capabilities.is_empty() {
-            let sets = process.capabilities().clone().unwrap_or_default();
+            let sets = process.capabilities().clone().unwrap_or_else(no_capabilities);
             process.set_capabilities(Some(add(sets, &self.capabilities)?));
         }
         Ok(process)
@@ -123,12 +121,21 @@ fn merge_env(base: Option<&[String]>, added: &[String]) -> Result<Vec<String>, I
     Ok(merged)
 }
 
+/// Five empty sets; the default of the type is a container's usual ones.
+fn no_capabilities() -> LinuxCapabilities {
+    let mut sets = LinuxCapabilities::default();
+    sets.set_bounding(None).set_effective(None).set_permitted(None);
+    sets.set_inheritable(None).set_ambient(None);
+    sets
+}
+
 fn add(mut sets: LinuxCapabilities, names: &[String]) -> Result<LinuxCapabilities, InvalidExec> {
     for name in names {
-        let refused = |_| InvalidExec::Capability(name.clone());
+        let refused = |_: serde_json::Error| InvalidExec::Capability(name.clone());
         let upper = name.to_ascii_uppercase();
         let full = if upper.starts_with("CAP_") { upper } else { format!("CAP_{upper}") };
-        let capability = Capability::from_str(&full).map_err(refused)?;
+        let capability: Capability =
+            serde_json::from_value(serde_json::Value::String(full)).map_err(refused)?;
         let with = |set: &Option<oci_spec::runtime::Capabilities>| {
             let mut set = set.clone().unwrap_or_default();
             set.insert(capability);

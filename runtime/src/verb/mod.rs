@@ -3,6 +3,7 @@
 //! Creating makes, in this order, a state folder, control groups and the first process, and each is
 //! undone by its owner when a later one fails. Every later verb starts from the state file alone.
 
+mod code;
 mod console;
 mod create;
 mod delete;
@@ -16,6 +17,7 @@ mod start;
 mod template;
 mod update;
 
+pub use code::code_of;
 pub use console::{Console, ConsoleError, Master};
 pub use create::{CreateError, CreateRequest, Created, Group, Until, create, first_missing};
 pub use delete::{DeleteError, Force, delete};
@@ -26,5 +28,5 @@ pub use kill::{KillError, Reach, kill};
 pub use pause::{PauseError, pause, resume};
 pub use signal::{SignalNumber, UnknownSignal};
 pub use start::{StartError, start};
-pub use template::spec_template;
+pub use template::{caller_ids, spec_template};
 pub use update::{UpdateError, update};

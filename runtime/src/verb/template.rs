@@ -70,6 +70,11 @@ pub fn spec_template(rights: Rights, uid: u32, gid: u32) -> Value {
     })
 }
 
+/// User and group of the caller.
+pub fn caller_ids() -> (u32, u32) {
+    (nix::unistd::geteuid().as_raw(), nix::unistd::getegid().as_raw())
+}
+
 fn mounts(rights: Rights) -> Vec<Value> {
     let mount = |target: &str, kind: &str, source: &str, options: &[&str]| json!({"destination": target, "type": kind, "source": source, "options": options});
     // The group of terminals has no number in a user namespace of one.

@@ -1,0 +1,87 @@
+//! The verbs: one file each, with its arguments and what it does with them.
+
+mod bundle_arg;
+mod create;
+mod delete;
+mod events;
+mod exec;
+mod kill;
+mod list;
+mod pause;
+mod ps;
+mod ps_oci;
+mod resume;
+mod run;
+mod run_oci;
+mod spec;
+mod start;
+mod state;
+mod update;
+
+use clap::Subcommand;
+use mur_runtime::verb::first_missing;
+
+use crate::context::Context;
+use crate::report::Exit;
+
+/// A verb and its arguments.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(run::Args),
+    Create(create::Args),
+    Start(start::Args),
+    State(state::Args),
+    Kill(kill::Args),
+    Delete(delete::Args),
+    Exec(exec::Args),
+    List(list::Args),
+    Ps(ps::Args),
+    Pause(pause::Args),
+    Resume(resume::Args),
+    Update(update::Args),
+    Events(events::Args),
+    Spec(spec::Args),
+}
+
+impl Command {
+    /// Does it.
+    pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Exit> {
+        match self {
+            Self::Run(args) => run::run(&args, context),
+            Self::Create(args) => create::run(&args, context),
+            Self::Start(args) => start::run(&args, context),
+            Self::State(args) => state::run(&args, context),
+            Self::Kill(args) => kill::run(&args, context),
+            Self::Delete(args) => delete::run(&args, context),
+            Self::Exec(args) => exec::run(&args, context),
+            Self::List(args) => list::run(&args, context),
+            Self::Ps(args) => ps::run(&args, context),
+            Self::Pause(args) => pause::run(&args, context),
+            Self::Resume(args) => resume::run(&args, context),
+            Self::Update(args) => update::run(&args, context),
+            Self::Events(args) => events::run(&args, context),
+            Self::Spec(args) => spec::run(&args, context),
+        }
+    }
+
+    /// The first descriptor that is to be passed on and is not open.
+    pub(crate) fn missing_descriptor(&self) -> Option<i32> {
+        let count = match self {
+            Self::Run(args) => args.oci.preserve_fds,
+            Self::Create(args) => args.preserve_fds,
+            Self::Exec(args) => args.preserve_fds,
+            Self::Start(_)
+            | Self::State(_)
+            | Self::Kill(_)
+            | Self::Delete(_)
+            | Self::List(_)
+            | Self::Ps(_)
+            | Self::Pause(_)
+            | Self::Resume(_)
+            | Self::Update(_)
+            | Self::Events(_)
+            | Self::Spec(_) => 0,
+        };
+        first_missing(count)
+    }
+}
