@@ -60,6 +60,7 @@ mod shortfall;
 mod syscalls;
 mod temp;
 mod userns;
+pub mod why;
 
 pub use capability::{
     CapabilityPolicy, Capsule, FilePolicy, HostPath, InterpreterRuntime, NetworkPolicy,

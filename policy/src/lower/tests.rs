@@ -479,3 +479,74 @@ proptest! {
         }
     }
 }
+
+/// The small and the large example of the format.
+const SUMMARISER: &str = "artifacts:
+  - { name: acme/llm-driver, version: '2.1.0', runtime: driver, gateway: { endpoint: 'https://llm.example.net', api_key: '${LLM_KEY}' } }
+inference: { model: small-1, driver: { artifact: acme/llm-driver } }
+capabilities: { containment: advisory, filesystem: { read_only: [notes] } }";
+
+const BUILDER: &str = "artifacts:
+  - { name: acme/code-harness-driver, version: '3.2.0', runtime: driver }
+inference: { transport: process, model: large-3, driver: { artifact: acme/code-harness-driver } }
+capabilities:
+  containment: sealed
+  network: { allow: [], unix_sockets: false }
+  shell:
+    allow: [python3, make]
+    staged_runtime: [{ binary: python3, source_path: /opt/pinned/py-3.12.4, pin: py-3.12.4/build-7 }]
+  resources: { max_open_files: 4096, cgroup_io_bytes_per_sec: 52428800 }
+exports: { peer_tasks: { accept: false }, files: { root: out, mode: read-only, max_bytes: 5Mi } }";
+
+#[test]
+fn a_summariser_has_no_process_and_counts_its_one_gateway() {
+    let Lowered { policy, notices } = lowered(SUMMARISER);
+    assert_eq!(notices, []);
+    assert!(!policy.has_subprocess_route());
+    let agent = policy.carried.agent.expect("an agent");
+    assert_eq!((agent.driver.as_str(), agent.process_harness), ("acme/llm-driver@2.1.0", false));
+}
+
+#[test]
+fn a_sealed_build_keeps_its_staged_runtime_and_is_refused_below_sealed() {
+    let policy = lowered(BUILDER).policy;
+    assert!(policy.has_subprocess_route());
+    assert_eq!(policy.resources.declared, ["max_open_files", "cgroup_io_bytes_per_sec"]);
+    assert_eq!(policy.carried.exports_files.expect("exports").max_bytes, 5 << 20);
+    assert_eq!(policy.shell.expect("programs").staged_runtime[0].pin, "py-3.12.4/build-7");
+    let scoped = BUILDER.replace("containment: sealed", "containment: scoped");
+    assert_eq!(fault(&scoped).0, Code::ECap004);
+    // Another source may raise the floor to what the grant needs.
+    let operator = OperatorGrants { flag: Some(Sealed), ..OperatorGrants::default() };
+    assert!(lower(&manifest(&scoped), &operator).is_ok());
+}
+
+#[test]
+fn each_key_that_is_refused_or_warned_about_says_so() {
+    for (key, handling) in KEYS {
+        let written = match key {
+            "network.allow" => "network: { allow: [a.test] }",
+            "harness.paths[].path" => "harness: { paths: [{ path: /a, access: read }] }",
+            "harness.paths[].access" => "harness: { paths: [{ path: /b, access: read-write }] }",
+            "state.store" => "state: { store: x }",
+            "conversation.read" => "conversation: { read: true }",
+            "limits.memory_bytes" => "limits: { memory_bytes: 1 }",
+            "limits.table_elements" => "limits: { table_elements: 1 }",
+            "limits.instances" => "limits: { instances: 1 }",
+            "limits.deadline_seconds" => "limits: { deadline_seconds: 1 }",
+            _ => {
+                assert!(!matches!(handling, Handling::Refused | Handling::Warned), "{key}");
+                continue;
+            }
+        };
+        let lines = format!(
+            "capabilities: {{ {written} }}\ninference: {{ transport: process, driver: {{ artifact: a/d }} }}"
+        );
+        let answer = lower(&manifest(&lines), &OperatorGrants::default());
+        match handling {
+            Handling::Refused => assert_eq!(answer.expect_err(key).code(), Code::ECap200),
+            Handling::Warned => assert_eq!(answer.expect(key).notices.len(), 1, "{key}"),
+            Handling::Enforced | Handling::Carried | Handling::Misplaced => panic!("{key}"),
+        }
+    }
+}
