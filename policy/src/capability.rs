@@ -150,6 +150,13 @@ pub struct HostPath {
     pub writable: bool,
 }
 
+impl Resources {
+    /// Whether the manifest wrote `key` itself.
+    pub fn is_declared(&self, key: &str) -> bool {
+        self.declared.iter().any(|own| own == key)
+    }
+}
+
 impl CapabilityPolicy {
     /// The names of `shell.allow`, verbatim; empty without the block.
     pub fn shell_allow(&self) -> &[String] {

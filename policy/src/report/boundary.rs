@@ -35,6 +35,10 @@ const AS_THE_OPERATOR: &str =
 const LOADER: &str = "the program loader is an allowed program: without a private mount namespace \
      it runs any program file a command can read";
 
+/// What `workdir_exec` undoes.
+const WORKDIR_EXEC: &str = "`filesystem.workdir_exec` lets a command run what it wrote into the work \
+     folder, a copy of any program it can read included";
+
 /// Named sockets, where no right of the kernel closes them.
 const NAMED_SOCKETS: &str = "`unix_sockets` is granted and this kernel's Landlock (below ABI 9) does \
      not mediate named sockets: a command may connect to a socket of the host that its user may";
@@ -72,6 +76,9 @@ fn exec_gaps(policy: &CapabilityPolicy, decision: &ContainmentDecision) -> Vec<S
     let mut gaps = Vec::new();
     if !matches!(decision.applied, Tier::Full | Tier::Sealed) {
         return gaps;
+    }
+    if policy.files.workdir_exec {
+        gaps.push(WORKDIR_EXEC.to_owned());
     }
     if !decision.mount_namespace && !policy.shell_allow().is_empty() {
         gaps.push(LOADER.to_owned());
@@ -146,6 +153,15 @@ mod tests {
         assert!(!statements(&policy, &decision).contains(&LOADER.to_owned()));
         decision.mount_namespace = false;
         assert!(statements(&policy, &decision).contains(&LOADER.to_owned()));
+    }
+
+    #[test]
+    fn an_executable_work_folder_is_named_on_both_classes() {
+        for tier in [Tier::Full, Tier::Sealed] {
+            let mut policy = policy(ContainmentClass::Advisory);
+            policy.files.workdir_exec = true;
+            assert!(statements(&policy, &decision(tier)).contains(&WORKDIR_EXEC.to_owned()));
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::outcome::{IdentityOutcome, Outcomes, ReadOnlyGap};
+use super::resource::{CgroupScopeReport, CgroupScopeStatus, IoMaxReport, IoMaxStatus};
 use crate::landlock::{Scope, lost_below};
 use crate::{
     ArtifactRole, CapabilityPolicy, ContainmentDecision, NetworkOwner, Rlimit, Tier, confinement,
@@ -17,7 +18,7 @@ pub const ENFORCEMENT_VERSION: u32 = 1;
 pub struct EnforcementReport {
     /// [`ENFORCEMENT_VERSION`].
     pub version: u32,
-    /// What keeps an unlisted program from running; `None`: nothing does.
+    /// What keeps an unlisted program from running; `None`: nothing does, or `workdir_exec` undoes it.
     pub exec_allow_list: Option<String>,
     /// What holds the `read_only` subtrees; `None` where none is declared or nothing does.
     pub read_only: Option<String>,
@@ -29,6 +30,8 @@ pub struct EnforcementReport {
     pub seccomp: Option<SeccompReport>,
     /// Limits of each process, as they come out under the inherited hard limits.
     pub rlimits: Vec<Rlimit>,
+    /// Limits of all processes together.
+    pub limits: Vec<LimitReport>,
     /// Who the processes are; `None` while nobody decided.
     pub identity: Option<IdentityOutcome>,
     /// What the network is held by; `None`: nothing of this capsule is a process, or nothing holds it.
@@ -58,6 +61,17 @@ pub struct LandlockReport {
     pub errata: Option<u32>,
 }
 
+/// A limit of all processes of a capsule together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitReport {
+    /// Its key in `capabilities.resources`.
+    pub key: String,
+    /// As declared, or the default.
+    pub value: u64,
+    /// `cgroup` or `polling`; `None`: nothing holds it, or nobody has tried.
+    pub held_by: Option<String>,
+}
+
 /// The syscall filter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeccompReport {
@@ -81,7 +95,7 @@ pub(super) fn enforcement(
     let seccomp = installed.as_ref().map(|installed| &installed.syscalls);
     EnforcementReport {
         version: ENFORCEMENT_VERSION,
-        exec_allow_list: exec_allow_list(decision).map(str::to_owned),
+        exec_allow_list: exec_allow_list(policy, decision).map(str::to_owned),
         read_only: read_only_by_mounts(policy, decision, outcomes).then(|| "mounts".to_owned()),
         read_only_gaps: outcomes.read_only_gaps.clone(),
         landlock: landlock.map(|base| LandlockReport {
@@ -96,6 +110,7 @@ pub(super) fn enforcement(
             allowed_calls: filter.allowed_names().len(),
         }),
         rlimits: effective_rlimits(policy, outcomes),
+        limits: limits(policy, decision, outcomes),
         identity: outcomes.identity.clone(),
         network: network(policy, decision).map(str::to_owned),
         dev_shm: (kernel && decision.mount_namespace)
@@ -124,7 +139,13 @@ pub(crate) fn read_only_by_mounts(
 }
 
 /// What keeps an unlisted program from running.
-fn exec_allow_list(decision: &ContainmentDecision) -> Option<&'static str> {
+fn exec_allow_list(
+    policy: &CapabilityPolicy,
+    decision: &ContainmentDecision,
+) -> Option<&'static str> {
+    if policy.files.workdir_exec {
+        return None;
+    }
     match (decision.applied, decision.mount_namespace) {
         (Tier::Sealed, _) | (Tier::Full, true) => Some("noexec-binds+landlock"),
         (Tier::Full, false) => Some("landlock"),
@@ -155,6 +176,35 @@ fn effective_rlimits(policy: &CapabilityPolicy, outcomes: &Outcomes) -> Vec<Rlim
         limit.soft = limit.soft.min(limit.hard.saturating_sub(u64::from(warned)));
     }
     limits
+}
+
+/// The limits of all processes together, and what holds each.
+fn limits(
+    policy: &CapabilityPolicy,
+    decision: &ContainmentDecision,
+    outcomes: &Outcomes,
+) -> Vec<LimitReport> {
+    let resources = &policy.resources;
+    let scope = CgroupScopeReport::new(policy, &outcomes.cgroup).status;
+    let grouped = (scope == CgroupScopeStatus::Delegated).then_some("cgroup");
+    let disk = IoMaxReport::new(policy, &outcomes.io_max).status;
+    let disk = (disk == IoMaxStatus::Enforced).then_some("cgroup");
+    let polled = (decision.applied != Tier::Unconfined
+        || policy.resources.is_declared("workdir_max_bytes"))
+    .then_some("polling");
+    [
+        ("cgroup_memory_bytes", resources.cgroup_memory_bytes, grouped),
+        ("cgroup_pids_max", resources.cgroup_pids_max, grouped),
+        ("cgroup_cpu_percent", resources.cgroup_cpu_percent, grouped),
+        ("cgroup_io_bytes_per_sec", resources.cgroup_io_bytes_per_sec, disk),
+        ("workdir_max_bytes", resources.workdir_max_bytes, polled),
+    ]
+    .map(|(key, value, held_by)| LimitReport {
+        key: key.to_owned(),
+        value,
+        held_by: held_by.map(str::to_owned),
+    })
+    .into()
 }
 
 /// Routes that no part of this version starts anything for: it runs the capsule's process, not an agent's parts.
@@ -234,6 +284,31 @@ mod tests {
         assert_eq!(of("RLIMIT_NOFILE"), (512, 512));
         assert_eq!(of("RLIMIT_CPU"), (59, 60));
         assert_eq!(of("RLIMIT_AS"), (2 << 30, 2 << 30));
+    }
+
+    #[test]
+    fn a_limit_of_all_processes_is_held_only_where_the_attempt_worked() {
+        let policy = shell_policy(ContainmentClass::Advisory, &["bash"]);
+        let held = |outcomes: &Outcomes| -> Vec<Option<String>> {
+            let limits = limits(&policy, &decision(Tier::Full), outcomes);
+            limits.into_iter().map(|limit| limit.held_by).collect()
+        };
+        let mut outcomes = Outcomes::new(placement(), &host(Some(7)));
+        let polling = || Some("polling".to_owned());
+        assert_eq!(held(&outcomes), [None, None, None, None, polling()]);
+        outcomes.cgroup.status = CgroupScopeStatus::Delegated;
+        outcomes.io_max.status = IoMaxStatus::Unavailable;
+        let group = || Some("cgroup".to_owned());
+        assert_eq!(held(&outcomes), [group(), group(), group(), None, polling()]);
+        outcomes.io_max.status = IoMaxStatus::Enforced;
+        assert_eq!(held(&outcomes), [group(), group(), group(), group(), polling()]);
+    }
+
+    #[test]
+    fn nothing_is_claimed_of_an_exec_allow_list_that_the_work_folder_undoes() {
+        let mut policy = shell_policy(ContainmentClass::Advisory, &["bash"]);
+        policy.files.workdir_exec = true;
+        assert_eq!(report(&policy, Tier::Full).exec_allow_list, None);
     }
 
     #[test]

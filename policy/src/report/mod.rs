@@ -13,7 +13,9 @@ mod text;
 use serde::{Deserialize, Serialize};
 
 pub use boundary::FilesystemBoundaryReport;
-pub use enforcement::{ENFORCEMENT_VERSION, EnforcementReport, LandlockReport, SeccompReport};
+pub use enforcement::{
+    ENFORCEMENT_VERSION, EnforcementReport, LandlockReport, LimitReport, SeccompReport,
+};
 pub use folder::{
     ProcessViewReport, RuntimeDirReport, TempDirReport, process_view_report, records_dir_report,
     runtime_dir_report, temp_dir_report,

@@ -97,6 +97,11 @@ impl ScopeReport {
         let limits = own.rlimits.iter();
         let limits = limits.map(|limit| format!("{} {}/{}", limit.name, limit.soft, limit.hard));
         block.list("limits of a process", &limits.collect::<Vec<_>>());
+        let together = own.limits.iter().map(|limit| {
+            let held = limit.held_by.as_deref().unwrap_or("not held");
+            format!("{} {} ({held})", limit.key, limit.value)
+        });
+        block.list("limits of all together", &together.collect::<Vec<_>>());
         if let Some(landlock) = &own.landlock {
             block.list("not held by this Landlock", &landlock.not_held);
         }
