@@ -61,7 +61,7 @@ pub struct TenantBase {
     pub filter: Option<SyscallFilter>,
     /// Execution domain.
     pub personality: Option<u64>,
-    /// User and group id 0 exist in it.
+    /// User and group id 0 exist in it, as far as is known.
     pub has_root: bool,
     /// Its root on the host, where it has no mount namespace.
     pub host_root: Option<std::path::PathBuf>,

@@ -78,8 +78,7 @@ pub(super) fn tenant(
     steps.then(Identity::NotDumpable);
     steps.then(Entry::JoinTarget);
     if base.namespaces.contains(&NamespaceKind::User) {
-        let user = process::ids(process.user());
-        steps.then(Identity::MakerIds(if base.has_root { Ids::default() } else { user }));
+        steps.then(maker(base.has_root, process));
     }
     steps.all(base.host_root.clone().map(RootStep::ChangeRoot));
     steps.then(Identity::NewSession);
@@ -135,7 +134,7 @@ fn entering(
     steps: &mut Steps,
 ) -> Result<(), ExecPlanError> {
     steps.then(Entry::JoinCgroup);
-    if namespaces.makes(NamespaceKind::User) {
+    if namespaces.separates(NamespaceKind::User) {
         steps.then(Entry::AwaitIdMaps);
     }
     for joined in &namespaces.joined {
@@ -155,8 +154,7 @@ fn entering(
     if namespaces.separates(NamespaceKind::User) {
         let maps_root =
             namespaces.maps.as_ref().is_none_or(|maps| maps.maps_uid(0) && maps.maps_gid(0));
-        let user = process::ids(process.user());
-        steps.then(Identity::MakerIds(if maps_root { Ids::default() } else { user }));
+        steps.then(maker(maps_root, process));
     }
     steps.then(Identity::NewSession);
     if let SessionKeyring::New(name) = &options.keyring {
@@ -166,6 +164,15 @@ fn entering(
         steps.then(Entry::LoopbackUp);
     }
     names(spec, namespaces, steps)
+}
+
+/// Root where it can exist, and the process's own user. Of a namespace that is joined the maps are not
+/// known: both are tried.
+fn maker(has_root: bool, process: &oci::Process) -> Identity {
+    let root = has_root.then(Ids::default);
+    let mut ids: Vec<Ids> = root.into_iter().chain([process::ids(process.user())]).collect();
+    ids.dedup();
+    Identity::MakerIds(ids)
 }
 
 fn clocks(

@@ -38,7 +38,7 @@ pub enum Entry {
     JoinNamespace(NamespaceKind),
     /// Leave the cgroup namespace once it is in its cgroup.
     NewCgroupNamespace,
-    /// Wait until the parent wrote the id maps.
+    /// Wait until the parent wrote the id maps and cloned what this user namespace may not reach.
     AwaitIdMaps,
     /// Make a time namespace with these offsets and enter it.
     TimeNamespace(Vec<ClockOffset>),
@@ -90,8 +90,8 @@ pub enum Identity {
     OomScoreAdjust(i32),
     /// No debugger, and `/proc/self` belongs to root, until it executes its program.
     NotDumpable,
-    /// The ids that own what is made for the container.
-    MakerIds(Ids),
+    /// The ids that own what is made for the container: the first that its user namespace maps.
+    MakerIds(Vec<Ids>),
     /// A session of its own.
     NewSession,
     /// A session keyring.

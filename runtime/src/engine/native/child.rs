@@ -263,7 +263,8 @@ impl<'a> Child<'a> {
     }
 
     fn join_target(&self) -> Result<(), Fault> {
-        if let Some((target, kinds)) = self.job.target {
+        // A relay may have entered them already.
+        if let Some((target, kinds)) = self.job.target.filter(|(_, kinds)| *kinds != 0) {
             clone::setns(target, kinds)?;
         }
         Ok(())
@@ -419,7 +420,7 @@ fn take_on(step: &Identity) -> Result<(), Fault> {
     match step {
         Identity::OomScoreAdjust(score) => identity::oom_score_adjust(*score),
         Identity::NotDumpable => Ok(set_dumpable(false)?),
-        Identity::MakerIds(ids) => identity::take_ids(ids),
+        Identity::MakerIds(candidates) => identity::take_first(candidates),
         Identity::UserIds(ids) => {
             identity::own_pipes(ids.uid);
             identity::take_ids(ids)

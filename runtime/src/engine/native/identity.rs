@@ -61,6 +61,18 @@ fn current_oom_score() -> Option<i32> {
     std::fs::read_to_string("/proc/self/oom_score_adj").ok()?.trim().parse().ok()
 }
 
+/// Takes the first of some ids that exists in this user namespace.
+pub(super) fn take_first(candidates: &[Ids]) -> Result<(), Fault> {
+    let mut refused = Fault::from(Errno::EINVAL);
+    for ids in candidates {
+        match take_ids(ids) {
+            Ok(()) => return Ok(()),
+            Err(fault) => refused = fault,
+        }
+    }
+    Err(refused)
+}
+
 /// Takes ids. Capabilities are kept over the change; what is in force of them is not, but for root.
 pub(super) fn take_ids(ids: &Ids) -> Result<(), Fault> {
     let groups: Vec<Gid> = ids.additional.iter().copied().map(Gid::from_raw).collect();

@@ -14,8 +14,8 @@ use super::super::seat::Target;
 use super::channel::Channel;
 use super::fault::{Fault, Word};
 use super::idmap::{self, Rights};
-use super::parent;
-use crate::plan::{IdMaps, Joined, NamespaceKind, Namespaces};
+use super::{identity, parent};
+use crate::plan::{IdMaps, Ids, Joined, NamespaceKind, Namespaces};
 use crate::sys::clone::{self, CloneRequest, Side};
 use crate::sys::schedule;
 
@@ -140,7 +140,6 @@ impl<'a> Launch<'a> {
         self,
         place: &Place<'a>,
         maps: Option<&'a IdMaps>,
-        rights: Rights,
     ) -> Result<Born<'a>, EngineError> {
         let moved = place.affinity.map(Affinity::change).transpose()?;
         let relay = !self.relayed.is_empty() || self.target_by_relay;
@@ -160,7 +159,7 @@ impl<'a> Launch<'a> {
             // The parent's own namespaces are the parent's business.
             std::mem::forget(around);
             return Ok(if relay {
-                Born::Relay(Relay { launch: self, new, tasks: place.tasks.to_vec(), maps, rights })
+                Born::Relay(Relay { launch: self, new, tasks: place.tasks.to_vec(), maps })
             } else {
                 Born::Here { joined: self.inside }
             });
@@ -185,7 +184,6 @@ pub(super) struct Relay<'a> {
     new: u64,
     tasks: Vec<BorrowedFd<'a>>,
     maps: Option<&'a IdMaps>,
-    rights: Rights,
 }
 
 impl Relay<'_> {
@@ -217,14 +215,12 @@ impl Relay<'_> {
             let entering = format!("entering the {kind} namespace");
             clone::setns(namespace, kind.flag()).map_err(Fault::part(entering))?;
         }
-        let request = CloneRequest { namespaces: self.new, cgroup: None, sibling: true };
-        nix::sys::prctl::set_dumpable(true)?;
-        match clone::clone3(request).map_err(Fault::part("clone3"))? {
+        match self.make_sibling()? {
             Side::Child => Ok(true),
             Side::Parent(pid, pidfd) => {
                 if let Some(maps) = self.maps {
                     // Only from the namespace above can the map be written (user_namespaces(7)).
-                    if let Err(error) = idmap::write(pid, maps, self.rights) {
+                    if let Err(error) = idmap::write(pid, maps, Rights::read()?) {
                         crate::sys::process::kill_and_reap(pidfd.as_fd());
                         return Err(Fault::refused(error.to_string()));
                     }
@@ -232,6 +228,26 @@ impl Relay<'_> {
                 channel.send(b'B', &pid.as_raw().to_ne_bytes(), &[pidfd.as_fd()])?;
                 Ok(false)
             }
+        }
+    }
+
+    fn make_sibling(&self) -> Result<Side, Fault> {
+        let request = CloneRequest { namespaces: self.new, cgroup: None, sibling: true };
+        let make = || {
+            // So that its id maps can be written.
+            nix::sys::prctl::set_dumpable(true)?;
+            clone::clone3(request)
+        };
+        let first = self.maps.and_then(|maps| Some((maps.uid.first()?, maps.gid.first()?)));
+        match (make(), first) {
+            // Root of the host is nobody in the namespace entered, and nobody makes a user namespace:
+            // the ids that the new one is mapped to exist there.
+            (Err(Errno::EPERM), Some((uid, gid))) => {
+                let ids = Ids { uid: uid.host, gid: gid.host, additional: Vec::new() };
+                identity::take_ids(&ids).map_err(|_| Fault::from(Errno::EPERM))?;
+                make().map_err(Fault::part("clone3"))
+            }
+            (side, _) => side.map_err(Fault::part("clone3")),
         }
     }
 }

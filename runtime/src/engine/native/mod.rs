@@ -49,15 +49,14 @@ impl Engine for NativeEngine {
 
         let hooks = seat.hooks.take().map(|hooks| hooks as &mut dyn HookPoints);
         let wanted = hooks.as_ref().map(|hooks| hooks.wanted()).unwrap_or_default();
-        let new_user = plan.namespaces.makes(NamespaceKind::User);
-        let staging =
-            if new_user && privileged { Staging::Parent } else { Staging::Child(&bind_maps) };
+        let own_user = plan.namespaces.separates(NamespaceKind::User);
+        let own_mounts = plan.namespaces.separates(NamespaceKind::Mount);
+        let by_parent = own_user && own_mounts && privileged;
+        let staging = if by_parent { Staging::Parent } else { Staging::Child(&bind_maps) };
         let job = |joined| Job { hooks: wanted, joined, ..container_job(plan, &seat, staging) };
-        match launch.start(
-            &place(&seat, plan.initial_affinity.as_deref()),
-            plan.namespaces.maps.as_ref(),
-            rights,
-        )? {
+        match launch
+            .start(&place(&seat, plan.initial_affinity.as_deref()), plan.namespaces.maps.as_ref())?
+        {
             Born::Here { joined } => {
                 drop(ours);
                 Child::new(job(joined), theirs, hooks, program).run()
@@ -69,10 +68,10 @@ impl Engine for NativeEngine {
             }
             Born::Child(started) => {
                 drop(theirs);
-                let setup = new_user.then_some(Setup {
+                let setup = own_user.then_some(Setup {
                     maps: plan.namespaces.maps.as_ref().filter(|_| !started.is_relay()),
                     rights,
-                    stage: privileged,
+                    stage: by_parent,
                     bind_maps: &bind_maps,
                 });
                 let work = Work { steps: &plan.steps, hooks, wanted, state: seat.state, setup };
@@ -89,7 +88,6 @@ impl Engine for NativeEngine {
     ) -> Result<InitProcess, EngineError> {
         check_seat(&plan.steps, &seat)?;
         let program = prepare(&plan.program)?;
-        let rights = Rights::read().map_err(parent("cannot read capabilities"))?;
         let launch = Launch::tenant(&plan.namespaces, *target, is_privileged()?)?;
         let (ours, theirs) = Channel::pair().map_err(parent("cannot make the channel"))?;
         let kinds = launch.target_kinds();
@@ -98,7 +96,7 @@ impl Engine for NativeEngine {
             gate: Gate::Open,
             ..job(&plan.steps, &seat, Staging::Parent)
         };
-        match launch.start(&place(&seat, plan.initial_affinity.as_deref()), None, rights)? {
+        match launch.start(&place(&seat, plan.initial_affinity.as_deref()), None)? {
             Born::Here { .. } => {
                 drop(ours);
                 Child::new(job(), theirs, None, program).run()

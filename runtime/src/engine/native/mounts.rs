@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use nix::errno::Errno;
-use nix::fcntl::OFlag;
+use nix::fcntl::{AT_FDCWD, OFlag};
 use nix::mount::MsFlags;
 use nix::sys::stat::{SFlag, fstat};
 use nix::sys::statfs::{PROC_SUPER_MAGIC, fstatfs};
@@ -14,7 +14,9 @@ use super::beneath::{Beneath, Missing, kind_of};
 use super::copy;
 use super::fault::Fault;
 use crate::plan::{Attributes, Mount, Mounted};
-use crate::sys::mount::{Depth, FsConfig, descriptor_path, fsconfig, fsmount, fsopen, move_mount};
+use crate::sys::mount::{
+    Depth, FsConfig, descriptor_path, fsconfig, fsmount, fsopen, move_mount, open_tree_clone,
+};
 
 /// Mounts a bind whose source was cloned already.
 pub(super) fn bind(root: Beneath<'_>, mount: &Mount, tree: BorrowedFd<'_>) -> Result<(), Fault> {
@@ -85,6 +87,11 @@ fn kernel(root: Beneath<'_>, mount: &Mount, system: &FileSystem<'_>) -> Result<(
             data.retain(|word| !word.starts_with("gid="));
             make(system.kind, system.source, &data, attributes)?
         }
+        // A network namespace that the user namespace does not own has no sysfs to give: the host's
+        // is shown, as far as it can be seen at all.
+        Err(Fault::Errno(libc::EPERM)) if system.kind == "sysfs" => {
+            return shown_sysfs(mount, place.as_fd());
+        }
         other => other?,
     };
     if !fill {
@@ -93,6 +100,16 @@ fn kernel(root: Beneath<'_>, mount: &Mount, system: &FileSystem<'_>) -> Result<(
     let from = root.open(&mount.destination, OFlag::O_RDONLY | OFlag::O_DIRECTORY)?;
     copy::folder(from.as_fd(), system_root.as_fd()).map_err(Fault::part("tmpcopyup"))?;
     attach(mount, system_root.as_fd(), place.as_fd(), mount.attributes)
+}
+
+fn shown_sysfs(mount: &Mount, place: BorrowedFd<'_>) -> Result<(), Fault> {
+    let tree = open_tree_clone(AT_FDCWD, "/sys", Depth::Recursive)?;
+    let everywhere = Mount {
+        attributes: Attributes::default(),
+        recursive_attributes: mount.attributes,
+        ..mount.clone()
+    };
+    attach(&everywhere, tree.as_fd(), place, Attributes::default())
 }
 
 /// The folder to mount on, and whether it was there. `/proc` and `/sys` must be what they seem:
