@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use mur_manifest::{Code, Coded};
 use mur_policy::Tier;
 
 /// Why no bundle can be planned.
@@ -82,6 +83,22 @@ pub enum PlanError {
     },
 }
 
+impl Coded for PlanError {
+    fn code(&self) -> Code {
+        match self {
+            Self::NoContainer { .. } => Code::EBun203,
+            Self::NoMountNamespace | Self::HostRoot | Self::Processor { .. } => Code::ERun207,
+            Self::NoProcess => Code::ECap208,
+            Self::ProgramMissing { .. } => Code::ECap203,
+            Self::ProgramWritable { .. } => Code::ECap201,
+            Self::WorkFolder { .. } | Self::NotText { .. } => Code::ECap204,
+            Self::TreeMissing { .. } => Code::ERun014,
+            Self::HomeName { .. } => Code::EIo004,
+            Self::Serialise { .. } => Code::EIo003,
+        }
+    }
+}
+
 /// Why a bundle could not be written; nothing of it is left.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -146,4 +163,19 @@ pub enum OpenError {
         /// Why, with line and column.
         source: serde_json::Error,
     },
+}
+
+impl Coded for WriteError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Exists { .. } => Code::EBun200,
+            Self::Make { .. } | Self::Own { .. } | Self::Serialise { .. } => Code::EBun201,
+        }
+    }
+}
+
+impl Coded for OpenError {
+    fn code(&self) -> Code {
+        Code::EBun202
+    }
 }

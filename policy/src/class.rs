@@ -1,5 +1,6 @@
 //! Containment classes (promises) and tiers (kernel mechanisms), `spec/containment.md` §1 and §3.
 
+use mur_manifest::ContainmentFloor;
 use serde::{Deserialize, Serialize};
 
 /// A promise about what holds a capsule's processes. Ordered: a later variant promises more.
@@ -24,6 +25,17 @@ impl ContainmentClass {
             Self::Advisory => "advisory",
             Self::Scoped => "scoped",
             Self::Sealed => "sealed",
+        }
+    }
+}
+
+impl From<ContainmentFloor> for ContainmentClass {
+    fn from(floor: ContainmentFloor) -> Self {
+        match floor {
+            ContainmentFloor::Unconfined => Self::Unconfined,
+            ContainmentFloor::Advisory => Self::Advisory,
+            ContainmentFloor::Scoped => Self::Scoped,
+            ContainmentFloor::Sealed => Self::Sealed,
         }
     }
 }

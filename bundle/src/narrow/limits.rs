@@ -1,7 +1,7 @@
 //! The lower of two limits: the engine's and the policy's.
 
 use mur_policy::Resources;
-use oci_spec::runtime::{LinuxCpu, LinuxResources};
+use oci_spec::runtime::{LinuxCpu, LinuxMemory, LinuxPids, LinuxResources};
 
 use crate::limits::control_group_limits;
 
@@ -11,12 +11,12 @@ pub(super) fn lower(engine: Option<&LinuxResources>, policy: &Resources) -> Linu
     let ours = control_group_limits(policy, None);
     let mut lowered = engine.cloned().unwrap_or_default();
     let mut memory = lowered.memory().unwrap_or_default();
-    let bytes = ours.memory().as_ref().and_then(|memory| memory.limit());
+    let bytes = ours.memory().as_ref().and_then(LinuxMemory::limit);
     let limit = less(memory.limit(), bytes);
     // The swap value counts memory as well: equal values leave no swap.
     memory.set_limit(limit).set_swap(limit);
     let mut pids = lowered.pids().unwrap_or_default();
-    let most = ours.pids().as_ref().map(|pids| pids.limit());
+    let most = ours.pids().as_ref().map(LinuxPids::limit);
     pids.set_limit(less(Some(pids.limit()), most).unwrap_or_default());
     let mut cpu = lowered.cpu().clone().unwrap_or_default();
     if let Some(our_cpu) = ours.cpu() {

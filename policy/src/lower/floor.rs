@@ -15,16 +15,6 @@ pub(super) struct Floor {
     pub(super) unconfined: bool,
 }
 
-/// The class a manifest's word stands for.
-pub(super) const fn class_of(floor: ContainmentFloor) -> ContainmentClass {
-    match floor {
-        ContainmentFloor::Unconfined => ContainmentClass::Unconfined,
-        ContainmentFloor::Advisory => ContainmentClass::Advisory,
-        ContainmentFloor::Scoped => ContainmentClass::Scoped,
-        ContainmentFloor::Sealed => ContainmentClass::Sealed,
-    }
-}
-
 /// The maximum of manifest, config and flag. `unconfined` takes no part in it: it holds only when manifest and flag say
 /// it together and no config asks for a class.
 pub(super) fn lower(
@@ -32,7 +22,7 @@ pub(super) fn lower(
     operator: &OperatorGrants,
     findings: &mut Findings<'_>,
 ) -> Floor {
-    let manifest = declared.map(|declared| class_of(declared.value));
+    let manifest = declared.map(|declared| ContainmentClass::from(declared.value));
     let at = declared.map_or_else(
         || findings.locate("capabilities.containment"),
         |declared| declared.at.clone(),

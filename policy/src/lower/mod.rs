@@ -46,8 +46,8 @@ impl OperatorGrants {
             writable: folder.access == Access::ReadWrite,
         });
         Self {
-            config_floor: config.containment.map(floor::class_of),
-            flag: flag.map(floor::class_of),
+            config_floor: config.containment.map(ContainmentClass::from),
+            flag: flag.map(ContainmentClass::from),
             host_paths: host_paths.collect(),
         }
     }

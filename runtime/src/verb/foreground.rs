@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -109,16 +110,35 @@ impl Supervisor {
 
     /// Stays with `init` until it ends. With `master` the caller's terminal is raw meanwhile.
     pub fn wait(
+        self,
+        init: &InitProcess,
+        master: Option<Master>,
+    ) -> Result<ExitStatus, ForegroundError> {
+        self.wait_ticking(init, master, None, |_| {})
+    }
+
+    /// Stays with `init` until it ends, and calls `tick` each time `period` has passed.
+    pub fn wait_ticking(
         mut self,
         init: &InitProcess,
         master: Option<Master>,
+        period: Option<Duration>,
+        mut tick: impl FnMut(&InitProcess),
     ) -> Result<ExitStatus, ForegroundError> {
         let mut relay = match master {
             None => None,
             Some(master) => Some(self.take_terminal(master)?),
         };
+        let mut next = period.map(|period| Instant::now() + period);
         loop {
-            let ended = self.turn(init, relay.as_mut())?;
+            let left = next.map(|next| next.saturating_duration_since(Instant::now()));
+            let ended = self.turn(init, relay.as_mut(), left)?;
+            if let (Some(due), Some(period)) = (next, period)
+                && Instant::now() >= due
+            {
+                next = Some(Instant::now() + period);
+                tick(init);
+            }
             if ended {
                 if let Some(relay) = &mut relay {
                     relay.drain();
@@ -147,7 +167,15 @@ impl Supervisor {
     }
 
     /// Waits for one thing to happen and deals with it; true when the process has ended.
-    fn turn(&self, init: &InitProcess, relay: Option<&mut Relay>) -> Result<bool, ForegroundError> {
+    fn turn(
+        &self,
+        init: &InitProcess,
+        relay: Option<&mut Relay>,
+        most: Option<Duration>,
+    ) -> Result<bool, ForegroundError> {
+        let most = most.map_or(PollTimeout::NONE, |most| {
+            PollTimeout::try_from(most.as_millis() + 1).unwrap_or(PollTimeout::MAX)
+        });
         let stdin = io::stdin();
         let read = PollFlags::POLLIN;
         let mut fds =
@@ -158,7 +186,7 @@ impl Supervisor {
                 fds.push(PollFd::new(stdin.as_fd(), read));
             }
         }
-        match poll(&mut fds, PollTimeout::NONE) {
+        match poll(&mut fds, most) {
             Ok(_) | Err(Errno::EINTR) => {}
             Err(errno) => return Err(failed("wait for the process")(errno)),
         }

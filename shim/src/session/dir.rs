@@ -1,6 +1,7 @@
 //! Folders made and removed by descriptor: no link is followed at any level.
 
 use std::ffi::{CString, OsStr};
+use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -8,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::{FchmodatFlags, Mode, SFlag, fchmodat, fstat, mkdirat};
-use nix::unistd::{UnlinkatFlags, unlinkat};
+use nix::unistd::{Gid, Uid, UnlinkatFlags, unlinkat};
 
 /// Why a folder of ours could not be made, opened or removed.
 #[derive(Debug, thiserror::Error)]
@@ -108,6 +109,30 @@ impl HeldDir {
             return Ok(());
         }
         fchmodat(&self.fd, Path::new("."), closed, FchmodatFlags::FollowSymlink).map_err(error)
+    }
+
+    /// Gives the folder itself to a user, where one is named, and a group.
+    pub fn give(&self, uid: Option<u32>, gid: u32) -> Result<(), DirError> {
+        nix::unistd::fchown(&self.fd, uid.map(Uid::from_raw), Some(Gid::from_raw(gid)))
+            .map_err(|source| DirError { operation: "give", path: self.path.clone(), source })
+    }
+
+    /// Lets the group list and search it.
+    pub fn open_to_group(&self) -> Result<(), DirError> {
+        nix::sys::stat::fchmod(&self.fd, Mode::from_bits_truncate(0o750))
+            .map_err(|source| DirError { operation: "open up", path: self.path.clone(), source })
+    }
+
+    /// Makes a file in here with this text, readable as the folder is.
+    pub fn write_file(&self, name: &str, text: &[u8], gid: u32) -> Result<(), DirError> {
+        let error = |source| DirError { operation: "write", path: self.path.join(name), source };
+        let flags =
+            OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let fd = openat(&self.fd, name, flags, Mode::from_bits_truncate(0o640)).map_err(error)?;
+        nix::unistd::fchown(&fd, None, Some(Gid::from_raw(gid))).map_err(error)?;
+        std::fs::File::from(fd)
+            .write_all(text)
+            .map_err(|failed| error(failed.raw_os_error().map_or(Errno::EIO, Errno::from_raw)))
     }
 
     /// Where it was opened.
@@ -217,8 +242,8 @@ mod tests {
         let deep = top.descend(Path::new("a/b/c"), &mut made).unwrap();
         assert_eq!(made.len(), 3);
         for level in ["a", "a/b", "a/b/c"] {
-            let mode = std::fs::metadata(scratch.path().join(level)).unwrap().permissions().mode();
-            assert_eq!(mode & 0o777, 0o700, "{level}");
+            let bits = std::fs::metadata(scratch.path().join(level)).unwrap().permissions().mode();
+            assert_eq!(bits & 0o777, 0o700, "{level}");
         }
         assert_eq!(deep.path(), scratch.path().join("a/b/c"));
     }

@@ -42,8 +42,7 @@ impl WorkdirChoice {
     }
 }
 
-/// The folders of a running session. Dropped before [`SessionFolders::keep_records`], everything
-/// that was made for it is removed again; after it, only what lives as long as the session.
+/// The folders of a running session.
 #[derive(Debug)]
 pub struct SessionFolders {
     /// Where they are.
@@ -59,14 +58,22 @@ pub struct SessionFolders {
     sessions: HeldDir,
     id: SessionId,
     _lock: Flock<OwnedFd>,
-    undo: Undo,
 }
 
-/// What a refusal after this point takes back.
+/// Takes back, when it is dropped, everything that was made for a session; [`Undo::keep`] lets it stay.
 #[derive(Debug, Default)]
-struct Undo {
+#[must_use = "dropping it removes the session's folders"]
+pub struct Undo {
     made: Vec<PathBuf>,
     trees: Vec<(PathBuf, SessionId)>,
+}
+
+impl Undo {
+    /// From here on the records and the work folder stay: the session has begun.
+    pub fn keep(mut self) {
+        self.made.clear();
+        self.trees.clear();
+    }
 }
 
 impl Drop for Undo {
@@ -85,7 +92,11 @@ impl Drop for Undo {
 
 impl SessionFolders {
     /// Makes them all, sweeping what dead sessions left first.
-    pub fn create(home: &Home, id: &SessionId, choice: &WorkdirChoice) -> Result<Self, DirError> {
+    pub fn create(
+        home: &Home,
+        id: &SessionId,
+        choice: &WorkdirChoice,
+    ) -> Result<(Self, Undo), DirError> {
         let mut undo = Undo::default();
         let user = HeldDir::open(home.user())?;
         let root = user.descend(Path::new(".murmur"), &mut undo.made)?;
@@ -122,15 +133,30 @@ impl SessionFolders {
             sessions,
             id: id.clone(),
             _lock: lock,
-            undo,
         };
-        Ok(folders)
+        Ok((folders, undo))
     }
 
-    /// From here on the records and the work folder stay: the session has begun.
-    pub fn keep_records(&mut self) {
-        self.undo.made.clear();
-        self.undo.trees.clear();
+    /// Lets the capsule's user into its folders, where that is not the caller: `tmp/` and `home/` become its own, the
+    /// runtime and records folders open to its group alone. Whoever else comes by meets the closed folders above.
+    pub fn give_to(&self, uid: u32, gid: u32) -> Result<(), DirError> {
+        if uid == nix::unistd::geteuid().as_raw() {
+            return Ok(());
+        }
+        let runtime = self.open_runtime()?;
+        for own in [&self.tmp, &self.home] {
+            own.give(Some(uid), gid)?;
+        }
+        for read in [&runtime, &self.records] {
+            read.give(None, gid)?;
+            read.open_to_group()?;
+        }
+        Ok(())
+    }
+
+    /// The runtime folder, held.
+    pub fn open_runtime(&self) -> Result<HeldDir, DirError> {
+        HeldDir::open(&self.paths.runtime)
     }
 
     /// `~/.murmur/sessions/<id>`, where the session's bundle is staged.
@@ -204,9 +230,9 @@ mod tests {
         let project = tempfile::tempdir().unwrap();
         let id = SessionId::mint();
         let choice = WorkdirChoice::PerSession(project.path().join("workdir"));
-        let folders = SessionFolders::create(&home(scratch.path()), &id, &choice).unwrap();
+        let (folders, undo) = SessionFolders::create(&home(scratch.path()), &id, &choice).unwrap();
         assert!(folders.paths.records.join("tmp").is_dir());
-        drop(folders);
+        drop((folders, undo));
         assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
         assert_eq!(std::fs::read_dir(project.path()).unwrap().count(), 0);
     }
@@ -217,8 +243,8 @@ mod tests {
         let project = tempfile::tempdir().unwrap();
         let id = SessionId::mint();
         let choice = WorkdirChoice::PerSession(project.path().join("workdir"));
-        let mut folders = SessionFolders::create(&home(scratch.path()), &id, &choice).unwrap();
-        folders.keep_records();
+        let (folders, undo) = SessionFolders::create(&home(scratch.path()), &id, &choice).unwrap();
+        undo.keep();
         let paths = folders.paths.clone();
         folders.end().unwrap();
         assert!(paths.home.is_dir() && paths.tmp.is_dir());
@@ -232,7 +258,7 @@ mod tests {
         let project = tempfile::tempdir().unwrap();
         let home = home(scratch.path());
         let choice = WorkdirChoice::Given(project.path().to_path_buf());
-        let live = SessionFolders::create(&home, &SessionId::mint(), &choice).unwrap();
+        let (live, undo) = SessionFolders::create(&home, &SessionId::mint(), &choice).unwrap();
         let old = SystemTime::now() - Duration::from_secs(120);
         let age = |path: &Path| {
             std::fs::File::open(path).unwrap().set_modified(old).unwrap();
@@ -248,6 +274,6 @@ mod tests {
         assert!(live.session_path().exists());
         assert!(young.exists());
         assert!(!dead.exists());
-        drop((live, next));
+        drop((live, next, undo));
     }
 }

@@ -159,6 +159,10 @@ codes! {
         means "`process.env` sets a name that the credential backstop drops or that the runtime owns, so it would never arrive."
         cause "A credential-shaped name, or one of `HOME`, `TMPDIR` and their kind."
         fix "Take the name off `process.env`.";
+    ECap208 "E-CAP-208" "there is nothing to run"
+        means "A capsule without an agent runs one process, and none was named."
+        cause "No command follows `--`, and the manifest has neither `process:` nor a process harness."
+        fix "Write the command after `--`, or add `process: {args: [...]}` to the manifest.";
     EBun200 "E-BUN-200" "the output folder exists"
         means "A bundle is written into a folder of its own, and never over another."
         cause "The folder named with `-o` is there already."
