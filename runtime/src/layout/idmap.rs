@@ -2,17 +2,18 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::path::Path;
 
-use nix::fcntl::OFlag;
+use nix::fcntl::{AT_FDCWD, OFlag};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, pause, pipe2, write};
 
-use crate::sys::rehearsal::{c_path, detached_mount, in_child, map_owners};
+use crate::sys::mount::{ATTR_IDMAP, Depth, MountAttr, mount_setattr, open_tree_clone};
+use crate::sys::rehearsal::in_child;
 
 /// One owner on disk, and who it is to be on the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,10 +33,11 @@ pub(crate) fn attempt(folder: &Path, mapping: IdMapping) -> Result<(), String> {
         let call = call.to_owned();
         move |errno: nix::errno::Errno| format!("`{call}` failed with {errno}")
     };
-    let path = c_path(folder).map_err(say("open_tree"))?;
-    let mount = detached_mount(&path).map_err(say("open_tree"))?;
+    let mount = open_tree_clone(AT_FDCWD, folder, Depth::Single).map_err(say("open_tree"))?;
     let userns = user_namespace(mapping).map_err(|error| format!("no id map: {error}"))?;
-    map_owners(mount.as_fd(), userns.as_fd()).map_err(say("mount_setattr"))
+    let descriptor = u64::try_from(userns.as_raw_fd()).map_err(|error| error.to_string())?;
+    let attributes = MountAttr { set: ATTR_IDMAP, userns: descriptor, ..MountAttr::default() };
+    mount_setattr(mount.as_fd(), Depth::Single, &attributes).map_err(say("mount_setattr"))
 }
 
 /// A user namespace with this map, held by its descriptor alone.

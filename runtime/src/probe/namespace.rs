@@ -1,19 +1,18 @@
 //! Makes a capsule's namespaces and root in children, with what a capsule really needs.
 
 use std::fs;
-use std::os::fd::AsFd as _;
 use std::path::Path;
 
 use mur_policy::NamespaceProbe;
 use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::wait::waitpid;
 use nix::unistd::{chdir, getegid, geteuid, mkdir, pivot_root};
 
 use crate::probe::report::{AtStep as _, Refusal, Reporter, try_in_child};
-use crate::sys::rehearsal::{has_mount_setattr, in_child, loopback_up};
+use crate::sys::net::loopback_up;
+use crate::sys::rehearsal::{has_mount_setattr, in_child};
 
 /// The folder that attempts mount over, in a namespace of their own.
 const SCRATCH: &str = "/tmp";
@@ -43,9 +42,7 @@ fn network() -> Result<(), Refusal> {
     let ids = (geteuid().as_raw(), getegid().as_raw());
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).at("unshare(NEWUSER|NEWNET)")?;
     map_to_itself(ids)?;
-    let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
-        .at("socket")?;
-    loopback_up(socket.as_fd()).at("loopback")
+    loopback_up().at("loopback")
 }
 
 /// Maps one user and group to themselves, as a capsule's are.
