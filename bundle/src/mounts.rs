@@ -146,14 +146,15 @@ pub(crate) fn host_procfs() -> Mount {
 }
 
 /// `/dev` and what is below it, in order. The six nodes and the links to `/proc/self/fd` are those that every
-/// runtime supplies by the runtime-spec; when they are made, `linux.readonlyPaths` closes the folder.
+/// runtime supplies by the runtime-spec; after that nobody without a capability
+/// may add to the folder, which a read-only mount would refuse the runtime as well.
 pub(crate) fn devices() -> [Mount; 3] {
     [
         mount_of(
             "tmpfs",
             Path::new("tmpfs"),
             Path::new("/dev"),
-            &["nosuid", "noexec", "mode=0755", "size=1m"],
+            &["nosuid", "noexec", "mode=0555", "size=1m"],
         ),
         mount_of(
             "devpts",

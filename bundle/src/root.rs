@@ -77,6 +77,8 @@ fn kernel_file_systems(ground: Ground<'_>, tree: &mut Tree) {
     for mount in devices() {
         tree.fresh(mount);
     }
+    // A runtime may give a tmpfs the mode of the folder it covers.
+    tree.folder(&Path::new(ROOTFS).join("dev"), 0o555, None);
 }
 
 fn session_folders(ground: Ground<'_>, tree: &mut Tree) {

@@ -91,8 +91,6 @@ fn process(ground: Ground<'_>) -> Result<Process, PlanError> {
 
 fn linux(ground: Ground<'_>, filter: &SyscallFilter) -> Result<Linux, PlanError> {
     let identity = &ground.layout.identity;
-    // A `/dev` that is mounted read-only could not be filled; as a read-only path it is closed at the end.
-    let read_only: Vec<&str> = READ_ONLY.into_iter().chain(["/dev"]).collect();
     let owned = |paths: &[&str]| Some(paths.iter().map(|&path| path.to_owned()).collect());
     let namespaces = [
         LinuxNamespaceType::User,
@@ -122,7 +120,7 @@ fn linux(ground: Ground<'_>, filter: &SyscallFilter) -> Result<Linux, PlanError>
         .set_seccomp(Some(seccomp(filter)?))
         .set_rootfs_propagation(Some("private".to_owned()))
         .set_masked_paths(owned(&MASKED))
-        .set_readonly_paths(owned(&read_only));
+        .set_readonly_paths(owned(&READ_ONLY));
     Ok(linux)
 }
 
