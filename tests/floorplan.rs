@@ -28,6 +28,7 @@ const EVERYBODY: &[&str] = &["serde", "serde_json", "thiserror", "insta", "propt
 /// Outside dependency and the packages that may name it, also in their tests.
 const OWNERS: &[(&str, &[&str])] = &[
     ("saphyr-parser", &["mur-manifest"]),
+    ("regex-lite", &["mur-manifest"]),
     ("oci-spec", &["mur-hooks", "mur-bundle", "mur-runtime", "mur-shim", "mur"]),
     ("tar", &["mur-bundle"]),
     ("sha2", &["mur-manifest", "mur-bundle", "mur-shim"]),

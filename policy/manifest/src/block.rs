@@ -59,6 +59,16 @@ macro_rules! block {
             };
         }
 
+        #[cfg(test)]
+        impl crate::sample::Sample for $name {
+            fn sample(bytes: &mut crate::sample::Bytes<'_>) -> Self {
+                Self {
+                    $( $key: crate::sample::Sample::sample(bytes), )*
+                    $( $( $extra: crate::sample::Sample::sample(bytes), )* )?
+                }
+            }
+        }
+
         impl crate::word::Word for $name {
             fn read(
                 reader: &mut crate::reader::Reader<'_>,
@@ -94,6 +104,9 @@ macro_rules! block {
                     block!(@presence $kind $type $(, $default)?),
                 ); )*
                 $( $( schema.retired($retired); )* )?
+                if Self::KEYS.strict {
+                    schema.close();
+                }
                 schema.finish()
             }
         }
@@ -201,6 +214,13 @@ macro_rules! words {
         }
 
         crate::grammar::text_serde!($name);
+
+        #[cfg(test)]
+        impl crate::sample::Sample for $name {
+            fn sample(bytes: &mut crate::sample::Bytes<'_>) -> Self {
+                bytes.pick(Self::ALL)
+            }
+        }
 
         impl crate::word::Word for $name {
             fn read(

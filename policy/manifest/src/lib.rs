@@ -14,6 +14,8 @@ mod parse;
 mod raw;
 mod reader;
 mod render;
+#[cfg(test)]
+mod sample;
 mod scalar;
 mod schema;
 mod source;
@@ -30,9 +32,9 @@ pub use grammar::{
 pub use location::{Location, Spanned};
 pub use lock::Lock;
 pub use manifest::{Capabilities, ContainmentFloor, Manifest};
-pub use operator::{OperatorConfig, OperatorFiles};
-pub use parse::parse;
-pub use render::render;
+pub use operator::{OperatorConfig, OperatorFiles, operator_schema};
+pub use parse::{parse, yaml_to_json};
+pub use render::{json_to_yaml, render};
 pub use schema::schema;
 pub use source::{Source, Warning};
 pub use text::visible;

@@ -13,7 +13,7 @@ use crate::manifest::{Artifact, Manifest, Role};
 use crate::parse::{Empty, read_document};
 use crate::raw::NodeId;
 use crate::reader::{Entries, Reader};
-use crate::render::to_yaml;
+use crate::render::json_to_yaml;
 use crate::scalar::Scalar;
 use crate::source::Source;
 use crate::word::{Reading, Word};
@@ -161,7 +161,7 @@ impl Lock {
 
     /// The lock as YAML, for a file that is replaced as a whole.
     pub fn render(&self) -> String {
-        to_yaml(&Word::render(self))
+        json_to_yaml(&Word::render(self))
     }
 
     /// The pin of an artifact.

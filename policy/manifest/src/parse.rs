@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::code::Code;
 use crate::fault::{Fault, Faults, ManifestErrors};
-use crate::manifest::Manifest;
-use crate::raw::{self, Tree};
+use crate::manifest::{Manifest, to_json};
+use crate::raw::{self, NodeId, Tree};
 use crate::reader::Reader;
 use crate::source::{Source, Warning};
 use crate::word::{Reading, Word};
@@ -24,6 +25,41 @@ pub fn parse(yaml: &[u8]) -> Result<Manifest, ManifestErrors> {
         read_document(yaml, Empty::Refused, |fault| fault.code)?;
     manifest.source = source;
     Ok(manifest)
+}
+
+/// A YAML document as JSON, for tools that judge it by a schema.
+///
+/// # Errors
+///
+/// Where the text is no YAML document, or has something that JSON has no form for.
+pub fn yaml_to_json(yaml: &[u8]) -> Result<Value, ManifestErrors> {
+    let (document, _): (Document, Source) =
+        read_document(yaml, Empty::Means(|| Document(Value::Null)), |fault| fault.code)?;
+    Ok(document.0)
+}
+
+/// A document of any shape.
+#[derive(Debug)]
+struct Document(Value);
+
+impl Word for Document {
+    fn read(reader: &mut Reader<'_>, id: NodeId) -> Reading<Self> {
+        match to_json(reader, id, "") {
+            Ok(value) => Reading::Value(Self(value)),
+            Err(message) => {
+                reader.refuse(reader.place(id), message, None);
+                Reading::Refused
+            }
+        }
+    }
+
+    fn render(&self) -> Value {
+        self.0.clone()
+    }
+
+    fn schema() -> Value {
+        Value::Bool(true)
+    }
 }
 
 /// What a document without anything in it is.

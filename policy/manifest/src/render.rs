@@ -12,11 +12,11 @@ use crate::word::Word;
 ///
 /// Parsing the text gives the same manifest again. Literal keys of gateways are in the text.
 pub fn render(manifest: &Manifest) -> String {
-    to_yaml(&manifest.render())
+    json_to_yaml(&manifest.render())
 }
 
 /// A JSON value as a YAML document.
-pub(crate) fn to_yaml(value: &Value) -> String {
+pub fn json_to_yaml(value: &Value) -> String {
     let mut yaml = String::new();
     block(&mut yaml, value, 0);
     yaml
@@ -133,6 +133,6 @@ mod tests {
         let yaml = "name: demo\nversion: \"1.0\"\n\"on\": true\nnone: null\nlist:\n  - a\n  -\n    - b\n  - {}\n\
                     map:\n  k: []\n  \"two words\": \"a: b\"\ntext: \"x\\n\\u0085\\\"\\\\\"\n\
                     items:\n  -\n    a: 1\n    b:\n      c: 2.5\n";
-        assert_eq!(to_yaml(&value), yaml);
+        assert_eq!(json_to_yaml(&value), yaml);
     }
 }

@@ -30,12 +30,18 @@ pub(crate) struct Block {
     description: String,
     properties: Map<String, Value>,
     required: Vec<Value>,
+    closed: bool,
 }
 
 impl Block {
     /// A block without keys.
     pub(crate) fn new(doc: &[&str]) -> Self {
-        Self { description: words_of(doc), properties: Map::new(), required: Vec::new() }
+        Self {
+            description: words_of(doc),
+            properties: Map::new(),
+            required: Vec::new(),
+            closed: false,
+        }
     }
 
     /// Adds a key.
@@ -61,13 +67,21 @@ impl Block {
         self.properties.insert(key.to_owned(), Value::Bool(false));
     }
 
-    /// The schema. Keys it does not know are accepted, as the parser does.
+    /// Refuses keys that are not added.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    /// The schema. Keys it does not know are accepted, as the parser does, unless it is closed.
     pub(crate) fn finish(self) -> Value {
         let mut schema = json!({
             "description": self.description,
             "type": "object",
             "properties": self.properties,
         });
+        if self.closed {
+            schema["additionalProperties"] = Value::Bool(false);
+        }
         if !self.required.is_empty() {
             schema["required"] = Value::Array(self.required);
         }

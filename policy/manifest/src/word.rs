@@ -215,7 +215,11 @@ fn whole(reader: &mut Reader<'_>, id: NodeId, least: u64, most: u64) -> Reading<
 
 /// The schema of a whole number within bounds.
 fn whole_schema(least: u64, most: u64) -> Value {
-    json!({"type": "integer", "minimum": least, "maximum": most})
+    let mut schema = json!({"type": "integer", "minimum": least});
+    if most < u64::MAX {
+        schema["maximum"] = json!(most);
+    }
+    schema
 }
 
 impl Word for u64 {

@@ -239,7 +239,8 @@ impl BinaryName {
 
 impl Grammar for BinaryName {
     const FORM: &'static str = "the name of a program, without `/` and blanks, as `python3`";
-    const PATTERN: &'static str = r"^(?!\.{1,2}$)[^\s/\u0000]+$";
+    const PATTERN: &'static str =
+        r"^([^\s/.\u0000]|\.[^\s/.\u0000]|\.\.[^\s/\u0000])[^\s/\u0000]*$";
 }
 
 impl FromStr for BinaryName {
@@ -308,7 +309,7 @@ impl CredentialName {
 impl Grammar for CredentialName {
     const FORM: &'static str =
         "a letter and up to 31 more of `a-z`, `0-9`, `_` and `-`, not `operator`";
-    const PATTERN: &'static str = r"^\s*(?!operator\s*$)[a-z][a-z0-9_-]{0,31}\s*$";
+    const PATTERN: &'static str = r"^\s*[a-z][a-z0-9_-]{0,31}\s*$";
 }
 
 impl FromStr for CredentialName {
@@ -340,7 +341,7 @@ impl AlternateName {
 
 impl Grammar for AlternateName {
     const FORM: &'static str = "a letter and up to 62 more of `a-z`, `0-9` and `-`, not `primary`";
-    const PATTERN: &'static str = r"^\s*(?!primary\s*$)[a-z][a-z0-9-]{0,62}\s*$";
+    const PATTERN: &'static str = r"^\s*[a-z][a-z0-9-]{0,62}\s*$";
 }
 
 impl FromStr for AlternateName {

@@ -105,7 +105,7 @@ impl PathRule {
 
 impl Grammar for PathRule {
     const FORM: &'static str = "a relative path that stays in the work folder, as `src/data`";
-    const PATTERN: &'static str = r"^(?!\s*/)[^\u0000]*$";
+    const PATTERN: &'static str = r"^\s*([^\s/\u0000][^\u0000]*)?$";
 }
 
 impl FromStr for PathRule {

@@ -53,7 +53,7 @@ impl Word for ArtifactConfig {
 }
 
 /// A node as JSON; the error says what has no form there, and at which key.
-fn to_json(reader: &Reader<'_>, id: NodeId, path: &str) -> Result<Value, String> {
+pub(crate) fn to_json(reader: &Reader<'_>, id: NodeId, path: &str) -> Result<Value, String> {
     let place = |what: &str| match path {
         "" => format!("{what} cannot travel as JSON"),
         path => format!("{what} at `{path}` cannot travel as JSON"),

@@ -21,6 +21,7 @@ pub use capability::{
     RuntimeDir, Shell, Spawn, StagedRuntime, State, TaskIo,
 };
 pub use config::ArtifactConfig;
+pub(crate) use config::to_json;
 pub use context::{Context, ContextRetain, Images, Switch};
 pub use control::{AgentSetting, Control, Setting};
 pub use door::{Authentication, AuthenticationScheme, Door, DoorCredential};
