@@ -7,8 +7,10 @@ use std::time::SystemTime;
 
 use anyhow::Context as _;
 use mur_manifest::Code;
+use mur_policy::Notice;
 use mur_runtime::state::timestamp;
 use mur_runtime::verb::code_of;
+use mur_shim::session::error::coded;
 
 use crate::args::{Globals, LogFormat};
 
@@ -115,6 +117,14 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     if error.use_stderr() { Exit::Usage } else { Exit::Success }
 }
 
+/// Prints warnings on standard error: keys nobody knows, then what is weaker than it looks.
+pub(crate) fn warn(unknown_keys: &[String], notices: &[Notice]) {
+    let unknown = unknown_keys.iter().map(|text| format!("[murmur-artifact] {text}\n"));
+    let known = notices.iter().map(|notice| format!("[capsule-runtime] {notice}\n"));
+    let text: String = unknown.chain(known).collect();
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
 /// A code, and what to do in this very case.
 struct Verdict {
     code: Code,
@@ -125,8 +135,14 @@ struct Verdict {
 ///
 /// Errors of crates with [`mur_manifest::Coded`] types are to be asked here.
 fn verdict(error: &anyhow::Error) -> Option<Verdict> {
-    let code = error.chain().find_map(code_of)?;
-    Some(Verdict { code, fix: code.info().fix.to_owned() })
+    let of_table = |code: Code| Verdict { code, fix: code.info().fix.to_owned() };
+    error.chain().find_map(|cause| match coded(cause) {
+        Some(own) => {
+            let code = own.code();
+            Some(Verdict { code, fix: own.fix().unwrap_or_else(|| code.info().fix.to_owned()) })
+        }
+        None => code_of(cause).map(of_table),
+    })
 }
 
 /// Puts an error and its causes into lines.
@@ -136,7 +152,10 @@ fn render(error: &anyhow::Error, verdict: Option<&Verdict>, colour: bool) -> Str
     let code = verdict.map(|verdict| format!("[{}]", verdict.code)).unwrap_or_default();
     let mut text = format!("{red}error{code}{plain}{bold}:{plain} {error}\n");
     for cause in error.chain().skip(1) {
-        text = format!("{text}  because: {cause}\n");
+        // Some causes are several faults, one a line.
+        for line in cause.to_string().lines() {
+            text = format!("{text}  because: {line}\n");
+        }
     }
     if let Some(verdict) = verdict {
         text = format!("{text}  fix: {}\n", verdict.fix);

@@ -28,6 +28,6 @@ pub use layout::{
     ImportPath, LibraryFolder, PathLink, Program, ReadPath, RootEntry, SessionFolders, WorkFolder,
 };
 pub use narrow::{ImageLayout, NarrowError, SECCOMP_ANNOTATION, narrow, narrow_process};
-pub use plan::{BundlePlan, plan};
+pub use plan::{BundlePlan, digest, plan};
 pub use rootfs::{RootfsStep, StepKind};
 pub use write::{Bundle, write};

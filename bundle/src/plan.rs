@@ -57,18 +57,22 @@ impl BundlePlan {
     /// Adds `murmur-scope.json` and the annotation that holds its digest.
     #[must_use]
     pub fn with_scope(mut self, scope_json: String) -> Self {
-        let digest = Sha256::digest(scope_json.as_bytes());
-        let mut hex = String::from("sha256:");
-        for byte in digest {
-            // Writing to a string cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-        }
         let mut annotations = self.spec.annotations().clone().unwrap_or_default();
-        annotations.insert(SCOPE_DIGEST.to_owned(), hex);
+        annotations.insert(SCOPE_DIGEST.to_owned(), digest(scope_json.as_bytes()));
         self.spec.set_annotations(Some(annotations));
         self.scope = Some(scope_json);
         self
     }
+}
+
+/// SHA-256 of some bytes, as `sha256:<hex>`.
+pub fn digest(bytes: &[u8]) -> String {
+    let mut hex = String::from("sha256:");
+    for byte in Sha256::digest(bytes) {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
 }
 
 /// Sorts the keys of the one map of the runtime-spec whose order the type leaves to chance.

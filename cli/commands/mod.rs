@@ -1,17 +1,21 @@
 //! The verbs: one file each, with its arguments and what it does with them.
 
+mod bundle;
 mod bundle_arg;
 mod create;
 mod delete;
 mod events;
 mod exec;
+mod explain;
 mod kill;
+mod launch_arg;
 mod list;
 mod pause;
 mod ps;
 mod ps_oci;
 mod resume;
 mod run;
+mod run_capsule;
 mod run_oci;
 mod spec;
 mod start;
@@ -28,6 +32,8 @@ use crate::report::Exit;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Args),
+    Explain(explain::Args),
+    Bundle(bundle::Args),
     Create(create::Args),
     Start(start::Args),
     State(state::Args),
@@ -48,6 +54,8 @@ impl Command {
     pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Exit> {
         match self {
             Self::Run(args) => run::run(&args, context),
+            Self::Explain(args) => explain::run(&args, context),
+            Self::Bundle(args) => bundle::run(&args, context),
             Self::Create(args) => create::run(&args, context),
             Self::Start(args) => start::run(&args, context),
             Self::State(args) => state::run(&args, context),
@@ -70,7 +78,9 @@ impl Command {
             Self::Run(args) => args.oci.preserve_fds,
             Self::Create(args) => args.preserve_fds,
             Self::Exec(args) => args.preserve_fds,
-            Self::Start(_)
+            Self::Explain(_)
+            | Self::Bundle(_)
+            | Self::Start(_)
             | Self::State(_)
             | Self::Kill(_)
             | Self::Delete(_)

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use mur_bundle::{PlanError, WriteError};
+use mur_bundle::{NarrowError, OpenError, PlanError, WriteError};
 use mur_manifest::{Code, Coded, ManifestErrors};
 use mur_policy::{FloorNotMet, HostPathRefused, NetworkUnavailable, PolicyErrors};
 use mur_runtime::cgroup::ScopeError;
@@ -210,6 +210,21 @@ impl Coded for RunError {
     fn fix(&self) -> Option<String> {
         if let Self::Prepare(error) = self { error.fix() } else { None }
     }
+}
+
+/// The code of an error of this crate, of the bundle's or the policy's.
+pub fn coded<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a dyn Coded> {
+    fn of<'a, E: Coded + 'static>(
+        error: &'a (dyn std::error::Error + 'static),
+    ) -> Option<&'a dyn Coded> {
+        error.downcast_ref::<E>().map(|own| own as &dyn Coded)
+    }
+    of::<RunError>(error)
+        .or_else(|| of::<BundleError>(error))
+        .or_else(|| of::<PrepareError>(error))
+        .or_else(|| of::<PlanError>(error))
+        .or_else(|| of::<NarrowError>(error))
+        .or_else(|| of::<OpenError>(error))
 }
 
 pub(crate) fn io_code(error: &std::io::Error) -> Code {
