@@ -25,18 +25,21 @@ fn main() -> ExitCode {
     let missing = cli.command.missing_descriptor();
     let reporter = match Reporter::open(&cli.globals) {
         Ok(reporter) => reporter,
-        Err(error) => return Reporter::plain().failure(&error).into(),
+        Err(error) => {
+            Reporter::plain().failure(&error);
+            return Exit::Failure.into();
+        }
     };
     log::install(&cli.globals, &reporter);
-    if let Some(number) = missing {
-        let error = anyhow::anyhow!("`--preserve-fds`: descriptor {number} is not open");
-        return reporter.failure(&error).into();
-    }
-    let mut context = Context::new(cli.globals);
-    let exit = match cli.command.run(&mut context) {
-        Ok(exit) => exit,
-        Err(error) => reporter.failure(&error),
+    let at_failure = cli.command.exit_at_failure();
+    let done = match missing {
+        None => cli.command.run(&mut Context::new(cli.globals)),
+        Some(number) => Err(anyhow::anyhow!("`--preserve-fds`: descriptor {number} is not open")),
     };
+    let exit = done.unwrap_or_else(|error| {
+        reporter.failure(&error);
+        at_failure
+    });
     exit.into()
 }
 

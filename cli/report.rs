@@ -21,6 +21,9 @@ pub(crate) enum Exit {
     Success,
     /// It could not; the error was printed.
     Failure,
+    /// It could not start a process in a container; the error was printed. Engines know the
+    /// number from runc, and a process's own numbers rarely are that large.
+    NoProcess,
     /// The command line is not one.
     Usage,
     /// As the command in the container ended.
@@ -33,6 +36,7 @@ impl Exit {
         match self {
             Self::Success => 0,
             Self::Failure => 1,
+            Self::NoProcess => 255,
             Self::Usage => 2,
             Self::Command(code) => code,
         }
@@ -76,14 +80,13 @@ impl Reporter {
     }
 
     /// Prints `error` with its causes and its fix.
-    pub(crate) fn failure(&self, error: &anyhow::Error) -> Exit {
+    pub(crate) fn failure(&self, error: &anyhow::Error) {
         let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         let text = render(error, verdict(error).as_ref(), colour);
         let _ = io::stderr().lock().write_all(text.as_bytes());
         if let Some(log) = &self.log {
             log.line("error", &format!("{error:#}"));
         }
-        Exit::Failure
     }
 }
 

@@ -72,6 +72,11 @@ impl Command {
         }
     }
 
+    /// How the verb ends when it cannot do what was asked.
+    pub(crate) fn exit_at_failure(&self) -> Exit {
+        if matches!(self, Self::Exec(_)) { Exit::NoProcess } else { Exit::Failure }
+    }
+
     /// The first descriptor that is to be passed on and is not open.
     pub(crate) fn missing_descriptor(&self) -> Option<i32> {
         let count = match self {

@@ -5,8 +5,8 @@ use std::error::Error;
 use mur_manifest::Code;
 
 use super::{
-    CreateError, DeleteError, ExecError, InvalidExec, KillError, PauseError, StartError,
-    UpdateError,
+    CreateError, DeleteError, ExecError, InvalidExec, InvalidVersion, KillError, PauseError,
+    StartError, UpdateError,
 };
 use crate::cgroup::ScopeError;
 use crate::engine::{EngineError, HookFault, StartFailure};
@@ -19,20 +19,61 @@ use crate::store::StoreError;
 pub fn code_of(error: &(dyn Error + 'static)) -> Option<Code> {
     if error.is::<InvalidContainerId>() {
         Some(Code::ERun202)
-    } else if error.is::<InvalidHook>() || error.is::<ExecPlanError>() {
+    } else if error.is::<InvalidHook>()
+        || error.is::<InvalidVersion>()
+        || error.is::<ExecPlanError>()
+    {
         Some(Code::EBun202)
     } else if error.is::<HookFault>() {
         Some(Code::ERun209)
     } else if error.is::<StartFailure>() || error.is::<InvalidExec>() {
         Some(Code::ERun201)
-    } else if let Some(error) = error.downcast_ref::<StoreError>() {
+    } else if let Some(error) = store_error(error) {
         of_store(error)
     } else if let Some(error) = error.downcast_ref::<ScopeError>() {
         Some(of_scope(error))
     } else if let Some(error) = error.downcast_ref::<EngineError>() {
-        (!matches!(error, EngineError::Hook { .. })).then_some(Code::ERun200)
+        of_engine(error)
     } else {
         is_about_status(error).then_some(Code::ERun205)
+    }
+}
+
+/// A store's error, also where a verb passes it on as its own.
+fn store_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a StoreError> {
+    if let Some(StartError::Store(store)) = error.downcast_ref() {
+        return Some(store);
+    }
+    if let Some(KillError::Store(store)) = error.downcast_ref() {
+        return Some(store);
+    }
+    if let Some(DeleteError::Store(store)) = error.downcast_ref() {
+        return Some(store);
+    }
+    if let Some(PauseError::Store(store)) = error.downcast_ref() {
+        return Some(store);
+    }
+    if let Some(UpdateError::Store(store)) = error.downcast_ref() {
+        return Some(store);
+    }
+    if let Some(CreateError::Name(store)) = error.downcast_ref() {
+        return Some(store);
+    }
+    error.downcast_ref()
+}
+
+fn of_engine(error: &EngineError) -> Option<Code> {
+    match error {
+        EngineError::Program { .. } => Some(Code::ERun201),
+        // The hook itself is the cause, and has the code.
+        EngineError::Hook { .. } => None,
+        EngineError::Parent { .. }
+        | EngineError::Step { .. }
+        | EngineError::Refused { .. }
+        | EngineError::Vanished { .. }
+        | EngineError::Seat { .. }
+        | EngineError::NotPassed { .. }
+        | EngineError::Open { .. } => Some(Code::ERun200),
     }
 }
 
@@ -95,11 +136,12 @@ mod tests {
     fn each_kind_of_error_has_its_row() {
         let id = || "web".parse().unwrap();
         let invalid = "..".parse::<crate::id::ContainerId>().unwrap_err();
-        let errors: [(Box<dyn Error>, &str); 5] = [
+        let errors: [(Box<dyn Error>, &str); 6] = [
             (Box::new(invalid), "E-RUN-202"),
             (Box::new(StoreError::Exists { id: id() }), "E-RUN-203"),
             (Box::new(StoreError::NotFound { id: id() }), "E-RUN-204"),
             (Box::new(KillError::NotRunning { id: id(), status: Status::Stopped }), "E-RUN-205"),
+            (Box::new(DeleteError::Store(StoreError::NotFound { id: id() })), "E-RUN-204"),
             (Box::new(ScopeError::NoScope { why: String::new() }), "E-RUN-012"),
         ];
         for (error, code) in errors {

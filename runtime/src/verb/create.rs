@@ -11,6 +11,7 @@ use nix::unistd::geteuid;
 use oci_spec::runtime::{Hooks, LinuxNamespaceType, LinuxResources, Spec};
 
 use super::delete::destroy;
+use super::version::{InvalidVersion, check_version};
 use crate::cgroup::{
     CapsuleScope, Layout, Manager, Placement, Rights, Scope, ScopeError, ScopePlan, ScopeRequest,
 };
@@ -86,6 +87,14 @@ pub struct Created {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {
+    /// The config is for another version of the specification.
+    #[error("cannot create container `{id}`")]
+    Version {
+        /// Its name.
+        id: ContainerId,
+        /// Which version.
+        source: InvalidVersion,
+    },
     /// A hook cannot be run.
     #[error("cannot create container `{id}`")]
     Hook {
@@ -160,6 +169,8 @@ pub fn create(
     request: CreateRequest<'_>,
 ) -> Result<Created, CreateError> {
     let id = request.id.clone();
+    check_version(request.spec.version())
+        .map_err(|source| CreateError::Version { id: id.clone(), source })?;
     let hooks = request.spec.hooks().clone().unwrap_or_default();
     hook::check(&hooks).map_err(|source| CreateError::Hook { id: id.clone(), source })?;
     let plan = plan::plan(request.spec, request.bundle, &request.options)

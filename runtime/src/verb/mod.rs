@@ -16,6 +16,7 @@ mod signal;
 mod start;
 mod template;
 mod update;
+mod version;
 
 pub use code::code_of;
 pub use console::{Console, ConsoleError, Master};
@@ -30,3 +31,4 @@ pub use signal::{SignalNumber, UnknownSignal};
 pub use start::{StartError, start};
 pub use template::{caller_ids, spec_template};
 pub use update::{UpdateError, update};
+pub use version::{InvalidVersion, check_version};
