@@ -9,13 +9,15 @@ use serde_json::json;
 use crate::grammar::{
     AbsolutePath, AlternateName, ArtifactName, BinaryName, Bounded, ByteSize, CredentialName,
     DeclaredName, DurationSecs, EnvName, EnvPattern, Fraction, GatewayEndpoint, GatewayKey,
-    HostPath, InstallPattern, PathRule, PlatformTag, Secret, SecretName, Sha256Hex, Threshold,
+    HostPath, InstallPattern, PackagePath, PathRule, PlatformTag, Secret, SecretName, Sha256Hex,
+    Threshold,
 };
 use crate::location::Spanned;
 use crate::lock::{Lock, LockVersion, Origin};
 use crate::manifest::{
     Artifact, ArtifactConfig, Capabilities, InstallSource, Manifest, Role, Shell, Transport,
 };
+use crate::package::Implementation;
 use crate::source::Source;
 use crate::{parse, render};
 
@@ -74,6 +76,7 @@ texts! {
     PlatformTag: ["linux-x86_64", "0-9"];
     Secret: ["hush", " 1", "null"];
     SecretName: ["KEY", "_"];
+    PackagePath: ["skill.md", "a/b c"];
     PathRule: ["", "src", "a/b c", "~", "-", "- x", "#", "null"];
 }
 
@@ -86,6 +89,12 @@ impl Sample for Sha256Hex {
 impl Sample for LockVersion {
     fn sample(_: &mut Bytes<'_>) -> Self {
         Self
+    }
+}
+
+impl Sample for Implementation {
+    fn sample(bytes: &mut Bytes<'_>) -> Self {
+        bytes.pick(&[Self::Wasm, Self::Native])
     }
 }
 

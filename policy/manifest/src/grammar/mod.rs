@@ -22,7 +22,7 @@ pub use network::{
     listening_ports,
 };
 pub use number::{Bounded, Fraction, OutOfRange, Threshold};
-pub use path::{AbsolutePath, HostPath, InvalidPath, PathRule};
+pub use path::{AbsolutePath, HostPath, InvalidPath, PackagePath, PathRule};
 pub use quantity::{ByteSize, DurationSecs, InvalidQuantity};
 pub use secret::{BlankSecret, InvalidSecretName, Secret, SecretName};
 pub use upstream::{GatewayEndpoint, GatewayKey, InvalidEndpoint, InvalidKey};

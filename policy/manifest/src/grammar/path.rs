@@ -145,6 +145,42 @@ impl fmt::Display for PathRule {
 
 text_serde!(PathRule);
 
+/// A file of a package: a relative path without `..`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PackagePath(PathRule);
+
+impl PackagePath {
+    /// The names from the package's folder down; at least one.
+    pub fn components(&self) -> &[String] {
+        self.0.components()
+    }
+}
+
+impl Grammar for PackagePath {
+    const FORM: &'static str = "a relative path without `..`, as `docs/skill.md`";
+    const PATTERN: &'static str = r"^\s*[^\s/\u0000][^\u0000]*$";
+}
+
+impl FromStr for PackagePath {
+    type Err = InvalidPath;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.split('/').any(|name| name.trim() == "..") {
+            return Err(InvalidPath::Parent { path: text.trim().to_owned() });
+        }
+        let path: PathRule = text.parse()?;
+        if path.is_work_folder() { Err(InvalidPath::Empty) } else { Ok(Self(path)) }
+    }
+}
+
+impl fmt::Display for PackagePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+text_serde!(PackagePath);
+
 /// The components of an absolute path; `.` and doubled slashes dropped, `..` refused.
 fn absolute(path: &str) -> Result<String, InvalidPath> {
     let mut clean = String::with_capacity(path.len());

@@ -1,0 +1,7 @@
+//! Feeds arbitrary bytes to what `claims::operator` claims.
+#![no_main]
+
+#[path = "../claims.rs"]
+mod claims;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| claims::operator(bytes));
