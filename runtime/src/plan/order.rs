@@ -115,7 +115,7 @@ fn base(
             .filter(|&kind| namespaces.separates(kind))
             .collect(),
         landlock,
-        filter: linux.seccomp().as_ref().map(seccomp::compile).transpose()?.flatten(),
+        filter: linux.seccomp().as_ref().map(seccomp::compile).transpose()?,
         personality: memory::personality(linux.personality().as_ref())?,
         host_root: (!namespaces.separates(NamespaceKind::Mount))
             .then(|| root(spec).map(|root| root_path(root, bundle)))
