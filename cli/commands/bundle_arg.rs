@@ -27,7 +27,7 @@ pub(super) fn open(path: Option<&Path>, context: &Context) -> anyhow::Result<Ope
     let bytes = fs::read(&config).with_context(|| format!("cannot read `{}`", config.display()))?;
     let spec: Spec = serde_json::from_slice(&bytes)
         .with_context(|| format!("cannot understand `{}`", config.display()))?;
-    let spec = narrow(spec, context.globals.capsule.as_deref())?;
+    let spec = narrow(spec, &folder, context.globals.capsule.as_deref())?;
     Ok(Opened { folder, spec })
 }
 

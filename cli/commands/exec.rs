@@ -9,6 +9,7 @@ use mur_runtime::id::ContainerId;
 use mur_runtime::plan::RootEntry;
 use mur_runtime::store::{Container, TenantRecord};
 use mur_runtime::verb::{self, Console, ExecFlags, ExecRequest, Paused, Supervisor};
+use mur_shim::capsule_of_engine::narrow_exec;
 use oci_spec::runtime::Process;
 
 use super::bundle_arg;
@@ -101,7 +102,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<Exit> {
     let container = context.store()?.load(&args.id)?;
     let tenant = container.tenant()?;
-    let process = process_of(args, &tenant)?;
+    let policy = container.record().annotations.get(mur_bundle::POLICY).map(String::as_str);
+    let process = narrow_exec(&process_of(args, &tenant)?, policy)?;
     let terminal = process.terminal().unwrap_or(false);
     let console = Console::choose(terminal, args.console_socket.as_deref(), args.detach)?;
     if matches!(console, Some(Console::Pair { .. })) {

@@ -11,6 +11,7 @@ mod helper;
 mod host;
 mod identity;
 mod idmap;
+mod image;
 mod loader;
 mod program;
 mod request;
@@ -30,6 +31,7 @@ use crate::layout::gather::Gathered;
 use crate::layout::identity::{Accounts, Claim};
 
 pub use error::LayoutError;
+pub use image::{ImageError, read_image};
 pub use request::{IdentityChoice, LayoutRequest, Purpose, WorkdirState};
 
 /// Reads the host as one capsule sees it. Nothing is changed; interpreters and compilers are asked for their paths

@@ -5,6 +5,8 @@ mod namespace;
 mod reading;
 mod report;
 
+pub(crate) use report::hear_child;
+
 use mur_policy::HostProbe;
 
 /// Probes this host for this caller. Never fails: "not tried, because …" is an answer.

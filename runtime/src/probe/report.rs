@@ -94,23 +94,30 @@ impl Answers {
 
 /// Runs attempts in a child and listens to the end of it.
 pub(crate) fn try_in_child(work: impl FnOnce(&mut Reporter)) -> Answers {
-    let unheard = |silence| Answers { text: String::new(), silence };
+    match hear_child(|pipe| work(&mut Reporter(pipe))) {
+        Ok(text) => Answers { text, silence: "an earlier step was refused" },
+        Err(silence) => Answers { text: String::new(), silence },
+    }
+}
+
+/// Runs `work` in a child and gives back what it wrote.
+///
+/// # Errors
+/// There could be no child, or it did not come back in time; in words.
+pub(crate) fn hear_child(work: impl FnOnce(File)) -> Result<String, &'static str> {
     let Ok((read, write)) = pipe2(OFlag::O_CLOEXEC) else {
-        return unheard("no pipe could be made for the probe");
+        return Err("no pipe could be made for the probe");
     };
     // The closure takes the writing end along: here it is gone when the fork returns.
-    let child = in_child(move || work(&mut Reporter(File::from(write))));
-    let Ok(child) = child else { return unheard("no process could be made for the probe") };
+    let child = in_child(move || work(File::from(write)));
+    let Ok(child) = child else { return Err("no process could be made for the probe") };
     let text = listen(File::from(read));
     if text.is_none() {
         // It may have ended by itself in between.
         let _ = kill(child, Signal::SIGKILL);
     }
     let _ = waitpid(child, None);
-    match text {
-        Some(text) => Answers { text, silence: "an earlier step was refused" },
-        None => unheard("the probe did not come back in time"),
-    }
+    text.ok_or("the probe did not come back in time")
 }
 
 fn listen(mut pipe: File) -> Option<String> {

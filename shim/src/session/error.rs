@@ -10,6 +10,8 @@ use mur_runtime::id::InvalidContainerId;
 use mur_runtime::layout::LayoutError;
 use mur_runtime::verb::{ConsoleError, CreateError, ForegroundError};
 
+use crate::capsule_of_engine::CapsuleError;
+
 use super::dir::DirError;
 use super::home::HomeError;
 use super::operator::OperatorError;
@@ -225,6 +227,7 @@ pub fn coded<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a dyn
         .or_else(|| of::<PlanError>(error))
         .or_else(|| of::<NarrowError>(error))
         .or_else(|| of::<OpenError>(error))
+        .or_else(|| of::<CapsuleError>(error))
 }
 
 pub(crate) fn io_code(error: &std::io::Error) -> Code {
