@@ -8,7 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::{ArtifactPolicy, ArtifactRole, Carried, ContainmentClass};
 
 /// Everything one capsule asks for, lowered from its manifest and the operator's config.
+///
+/// A bundle carries it as JSON. Every type of it refuses members it does not know: a policy of a newer version, or one
+/// with a slip in a hand-written member, must never be held to less than it says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CapabilityPolicy {
     /// Who it is.
     pub capsule: Capsule,
@@ -38,6 +42,7 @@ pub struct CapabilityPolicy {
 
 /// Identity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Capsule {
     /// `name`.
     pub name: String,
@@ -49,10 +54,13 @@ pub struct Capsule {
 
 /// `capabilities.filesystem`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FilePolicy {
     /// Verbatim `scope`, for the report.
     pub scope: Option<String>,
     /// The normalised scope beneath the work folder; `None` is the whole of it.
+    // A missing member would be the whole folder.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub scope_path: Option<PathBuf>,
     /// `workdir_exec`.
     pub workdir_exec: bool,
@@ -64,6 +72,7 @@ pub struct FilePolicy {
 
 /// `capabilities.network`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NetworkPolicy {
     /// Verbatim entries, for the report.
     pub allow: Vec<String>,
@@ -75,6 +84,7 @@ pub struct NetworkPolicy {
 
 /// `capabilities.shell`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ShellPolicy {
     /// Verbatim `allow`.
     pub allow: Vec<String>,
@@ -90,6 +100,7 @@ pub struct ShellPolicy {
 
 /// One folder of an `interpreter_runtime` grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct InterpreterRuntime {
     /// The program it is for.
     pub binary: String,
@@ -101,6 +112,7 @@ pub struct InterpreterRuntime {
 
 /// One `staged_runtime` grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StagedRuntime {
     /// The program it is for.
     pub binary: String,
@@ -112,6 +124,7 @@ pub struct StagedRuntime {
 
 /// The process a capsule starts by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ProcessPolicy {
     /// Program and arguments.
     pub args: Vec<String>,
@@ -125,6 +138,7 @@ pub struct ProcessPolicy {
 
 /// `capabilities.resources`, defaults applied: omitted never means unlimited.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the keys of spec/manifest.md §3.10, units in their names")]
 pub struct Resources {
     pub max_processes: u64,
@@ -143,6 +157,7 @@ pub struct Resources {
 
 /// One `host_paths` entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HostPath {
     /// The folder, absolute, `~` expanded.
     pub path: PathBuf,
@@ -176,3 +191,6 @@ impl CapabilityPolicy {
             || self.carried.artifacts.iter().any(runs)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is validated, reported and carried; parts this crate neither decides nor enforces.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Carried {
     /// `capabilities.spawn.allow`, verbatim.
     pub spawn_allow: Vec<String>,
@@ -65,6 +65,7 @@ impl ArtifactRole {
 
 /// One artifact and what it may do, narrowed to what the capsule itself may.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a key of the manifest, independent of the rest"
@@ -79,6 +80,8 @@ pub struct ArtifactPolicy {
     /// Verbatim `filesystem.scope` of its block.
     pub scope: Option<String>,
     /// The normalised scope beneath the work folder.
+    // A missing member would be the whole folder.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub scope_path: Option<PathBuf>,
     /// A hook whose folder is the records folder's `hooks/`.
     pub records: bool,
@@ -109,6 +112,7 @@ pub enum ArtifactNetwork {
 
 /// The upstream the runtime calls for an artifact; the key itself never enters a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GatewayPolicy {
     /// Where it calls.
     pub endpoint: String,
@@ -120,6 +124,7 @@ pub struct GatewayPolicy {
 
 /// The agent of a capsule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AgentPolicy {
     /// `inference.transport: process`: a harness is the capsule's own process.
     pub process_harness: bool,
@@ -133,6 +138,7 @@ pub struct AgentPolicy {
 
 /// How images of a conversation are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ImagePolicy {
     /// Newest images sent as bytes.
     pub keep: u32,
@@ -144,6 +150,7 @@ pub struct ImagePolicy {
 
 /// `exports.files`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ExportedFiles {
     /// As the manifest spells it.
     pub root: String,
@@ -153,6 +160,7 @@ pub struct ExportedFiles {
 
 /// `exports.peer_files`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PeerFiles {
     /// As the manifest spells it.
     pub root: String,
@@ -164,6 +172,7 @@ pub struct PeerFiles {
 
 /// A file the manifest names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DeclaredFile {
     /// The key, as `artifacts[<name>].source`.
     pub key: String,
