@@ -1,6 +1,7 @@
 //! `exec`: a second process in a running container.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use mur_integration::{Bundle, Container, Run, Runtime, leftover, need};
 use serde_json::json;
@@ -81,8 +82,13 @@ fn exec_detached_returns_at_once_and_writes_the_pid() {
         .exec_with(&["--detach", "--pid-file", pid_file.to_str().unwrap()], &["sleep", "999"])
         .ok();
     let pid = fs::read_to_string(&pid_file).unwrap();
-    let words = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap();
-    assert_eq!(words, "sleep\u{0}999\u{0}");
+    // It may come back before the new process has become its program.
+    let words = || fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while words() != "sleep\u{0}999\u{0}" {
+        assert!(Instant::now() < deadline, "{}", words());
+        std::thread::sleep(Duration::from_millis(10));
+    }
     container.delete_by_force().ok();
     leftover::nothing_of(&scratch);
 }
