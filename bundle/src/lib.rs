@@ -4,6 +4,7 @@
 //! [`write`] is the only function that makes files.
 
 mod annotation;
+mod diff;
 mod environment;
 mod error;
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod tree;
 mod write;
 
 pub use annotation::{ENV, POLICY, SCOPE_DIGEST};
+pub use diff::{Change, Direction, diff};
 pub use error::{OpenError, PlanError, WriteError};
 pub use layout::{
     BlockDevice, EntryKind, EtcEntry, Folder, GrantedPath, HostLayout, IdPair, Identity,
