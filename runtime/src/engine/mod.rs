@@ -4,6 +4,7 @@ mod error;
 mod hook;
 mod init;
 mod native;
+mod own_binary;
 mod report;
 mod seat;
 
@@ -11,6 +12,7 @@ pub use error::EngineError;
 pub use hook::{HookCause, HookFault, HookPoint, HookPoints, HookSet};
 pub use init::InitProcess;
 pub use native::NativeEngine;
+pub use own_binary::{ProtectError, own_path, protect_own_binary};
 pub use report::{StartFailure, read_start_report};
 pub use seat::{CgroupHierarchy, CgroupSeat, Gate, Seat, StateSource, Stdio, Target};
 

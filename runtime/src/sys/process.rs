@@ -154,3 +154,40 @@ pub(crate) fn landlock_abi() -> nix::Result<u32> {
         unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, attributes, 0usize, VERSION) };
     u32::try_from(Errno::result(abi)?).map_err(|_| Errno::EINVAL)
 }
+
+/// Executes what a descriptor is open on; returns only the error.
+pub(crate) fn execute_descriptor(
+    file: BorrowedFd<'_>,
+    arguments: &CStringArray,
+    environment: &CStringArray,
+) -> Errno {
+    // SAFETY: both arrays are null-terminated lists of NUL-terminated strings that outlive the call,
+    // and the path is the empty static string.
+    unsafe {
+        libc::syscall(
+            libc::SYS_execveat,
+            file.as_raw_fd(),
+            c"".as_ptr(),
+            arguments.as_ptr(),
+            environment.as_ptr(),
+            libc::AT_EMPTY_PATH,
+        )
+    };
+    Errno::last()
+}
+
+/// Makes an empty file in memory that can be sealed and executed.
+pub(crate) fn executable_memory(name: &CStr) -> nix::Result<OwnedFd> {
+    const CLOEXEC_ALLOW_SEALING: libc::c_uint = 1 | 2;
+    const EXEC: libc::c_uint = 0x10;
+    let make = |flags: libc::c_uint| {
+        // SAFETY: `name` is NUL-terminated and outlives the call.
+        let raw = unsafe { libc::syscall(libc::SYS_memfd_create, name.as_ptr(), flags) };
+        super::owned(raw)
+    };
+    match make(CLOEXEC_ALLOW_SEALING | EXEC) {
+        // Before Linux 6.3 every such file can be executed, and the flag is not known.
+        Err(Errno::EINVAL) => make(CLOEXEC_ALLOW_SEALING),
+        other => other,
+    }
+}
