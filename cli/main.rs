@@ -11,6 +11,7 @@ mod report;
 use std::process::ExitCode;
 
 use clap::Parser;
+use mur_runtime::engine;
 
 use args::Cli;
 use context::Context;
@@ -21,6 +22,8 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return report::usage(&error).into(),
     };
+    let makes = cli.command.makes_processes();
+    let protected = if makes { engine::protect_own_binary() } else { Ok(()) };
     // Before anything is opened: the gaps are where our own descriptors would land.
     let missing = cli.command.missing_descriptor();
     let reporter = match Reporter::open(&cli.globals) {
@@ -32,9 +35,12 @@ fn main() -> ExitCode {
     };
     log::install(&cli.globals, &reporter);
     let at_failure = cli.command.exit_at_failure();
-    let done = match missing {
-        None => cli.command.run(&mut Context::new(cli.globals)),
-        Some(number) => Err(anyhow::anyhow!("`--preserve-fds`: descriptor {number} is not open")),
+    let done = match (protected, missing) {
+        (Ok(()), None) => cli.command.run(&mut Context::new(cli.globals)),
+        (Ok(()), Some(number)) => {
+            Err(anyhow::anyhow!("`--preserve-fds`: descriptor {number} is not open"))
+        }
+        (Err(error), _) => Err(error.into()),
     };
     let exit = done.unwrap_or_else(|error| {
         reporter.failure(&error);

@@ -77,6 +77,11 @@ impl Command {
         if matches!(self, Self::Exec(_)) { Exit::NoProcess } else { Exit::Failure }
     }
 
+    /// Whether it starts processes in containers, which must not reach the program of `mur` itself.
+    pub(crate) fn makes_processes(&self) -> bool {
+        matches!(self, Self::Run(_) | Self::Create(_) | Self::Exec(_))
+    }
+
     /// The first descriptor that is to be passed on and is not open.
     pub(crate) fn missing_descriptor(&self) -> Option<i32> {
         let count = match self {
