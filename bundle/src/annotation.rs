@@ -12,6 +12,8 @@ use crate::root::{Ground, temp_path};
 
 /// SHA-256 of `murmur-scope.json`, as `sha256:<hex>`.
 pub const SCOPE_DIGEST: &str = "org.murmur.scope.digest";
+/// The tier that was decided, its wire name.
+pub(crate) const TIER: &str = "org.murmur.containment.tier";
 /// The whole resolved policy, as JSON.
 pub const POLICY: &str = "org.murmur.policy";
 /// Names of the host's variables whose values are filled in at the start, as JSON.
@@ -47,7 +49,7 @@ pub(crate) fn annotations(
         ("org.murmur.containment.declared", decision.declared.to_string()),
         ("org.murmur.containment.achieved", decision.achieved.to_string()),
         ("org.murmur.containment.host", decision.host.to_string()),
-        ("org.murmur.containment.tier", decision.applied.to_string()),
+        (TIER, decision.applied.to_string()),
         ("org.murmur.network.allow", text("network.allow", &policy.network.allow)?),
         ("org.murmur.temp-dir", text("temp-dir", &temp_dir)?),
         ("org.murmur.artifacts", text("artifacts", &artifacts)?),

@@ -133,6 +133,12 @@ pub enum WriteError {
         /// Why.
         source: serde_json::Error,
     },
+    /// The bundle has no archive.
+    #[error("cannot archive the bundle")]
+    Archive {
+        /// Why.
+        source: crate::ArchiveError,
+    },
 }
 
 /// Why a folder is no bundle.
@@ -169,7 +175,10 @@ impl Coded for WriteError {
     fn code(&self) -> Code {
         match self {
             Self::Exists { .. } => Code::EBun200,
-            Self::Make { .. } | Self::Own { .. } | Self::Serialise { .. } => Code::EBun201,
+            Self::Make { .. }
+            | Self::Own { .. }
+            | Self::Serialise { .. }
+            | Self::Archive { .. } => Code::EBun201,
         }
     }
 }

@@ -10,6 +10,7 @@ mod error;
 #[cfg(test)]
 mod fixture;
 mod landlock;
+mod layer;
 mod layout;
 mod limits;
 mod mounts;
@@ -20,11 +21,13 @@ mod rootfs;
 mod spec;
 mod synthetic;
 mod tree;
+mod verify;
 mod write;
 
 pub use annotation::{ENV, POLICY, SCOPE_DIGEST};
 pub use diff::{Change, Direction, diff};
 pub use error::{OpenError, PlanError, WriteError};
+pub use layer::{ArchiveError, BUNDLE_TYPE, archive};
 pub use layout::{
     BlockDevice, EntryKind, EtcEntry, Folder, GrantedPath, HostLayout, IdPair, Identity,
     ImportPath, LibraryFolder, PathLink, Program, ReadPath, RootEntry, SessionFolders, WorkFolder,
@@ -32,4 +35,5 @@ pub use layout::{
 pub use narrow::{ImageLayout, NarrowError, SECCOMP_ANNOTATION, narrow, narrow_process};
 pub use plan::{BundlePlan, digest, plan};
 pub use rootfs::{RootfsStep, StepKind};
-pub use write::{Bundle, write};
+pub use verify::{Fault, Finding, verify};
+pub use write::{Bundle, Contents, write, write_archive};

@@ -1,6 +1,8 @@
 //! The only writer: makes a bundle's folder from its plan, and opens one.
 #![expect(clippy::disallowed_methods, reason = "the one writer of a crate that is pure otherwise")]
 
+mod contents;
+
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{
@@ -10,12 +12,14 @@ use std::path::{Path, PathBuf};
 
 use oci_spec::runtime::Spec;
 
-use crate::{BundlePlan, OpenError, RootfsStep, StepKind, WriteError};
+use crate::{BundlePlan, OpenError, RootfsStep, StepKind, WriteError, archive};
+
+pub use contents::Contents;
 
 /// The file every OCI runtime reads.
 const CONFIG: &str = "config.json";
 /// The report, for people and for `mur prove`.
-const SCOPE: &str = "murmur-scope.json";
+pub(crate) const SCOPE: &str = "murmur-scope.json";
 
 /// A bundle on disk.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,6 +79,25 @@ pub fn write(plan: &BundlePlan, dir: &Path) -> Result<Bundle, WriteError> {
     }
     unfinished.keep();
     Ok(Bundle { dir: root, spec: plan.spec().clone() })
+}
+
+/// Writes a bundle as an OCI image archive into `file`, which must not exist.
+///
+/// # Errors
+/// The file exists, or could not be written; then nothing of it is left.
+pub fn write_archive(plan: &BundlePlan, file: &Path) -> Result<(), WriteError> {
+    let bytes = archive(plan).map_err(|source| WriteError::Archive { source })?;
+    match make_file(file, &bytes) {
+        Err(WriteError::Make { path, source }) if source.kind() == io::ErrorKind::AlreadyExists => {
+            Err(WriteError::Exists { path })
+        }
+        Err(error) => {
+            // What is there of it was made just now; an error that it cannot be removed would hide the first.
+            let _ = fs::remove_file(file);
+            Err(error)
+        }
+        Ok(()) => Ok(()),
+    }
 }
 
 /// A folder that goes away again unless it is kept.

@@ -15,6 +15,8 @@ use std::fmt;
 use oci_spec::runtime::Spec;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use landlock::ruleset;
+
 /// Which way a change goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

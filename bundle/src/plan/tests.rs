@@ -113,7 +113,8 @@ fn what_may_be_written_is_never_executable_and_what_is_executable_is_read_only()
 
 #[test]
 fn what_makes_a_bundle_impossible_is_said() {
-    let change: &[(&str, fn(&mut CapabilityPolicy, &mut HostLayout))] = &[
+    type Edit = fn(&mut CapabilityPolicy, &mut HostLayout);
+    let edits: &[(&str, Edit)] = &[
         ("no process", |policy, _| policy.process = None),
         ("no program `python3`", |_, layout| layout.programs[0].path = None),
         ("lies in a folder the capsule may write", |_, layout| {
@@ -138,9 +139,9 @@ fn what_makes_a_bundle_impossible_is_said() {
         }),
         ("holds a `:`", |_, layout| layout.folders.home.path = "/a:b".into()),
     ];
-    for (message, change) in change {
+    for (message, edit) in edits {
         let (mut policy, mut layout) = (policy(Sealed), layout(Maker::User));
-        change(&mut policy, &mut layout);
+        edit(&mut policy, &mut layout);
         let decision = decision(&policy, &layout);
         let error = plan(&policy, &decision, &layout).unwrap_err().to_string();
         assert!(error.contains(message), "{message}: {error}");

@@ -71,6 +71,18 @@ fn a_bundle_that_cannot_be_finished_leaves_nothing() {
 }
 
 #[test]
+fn an_archive_is_written_once_and_never_over_another() {
+    let parent = tempfile::tempdir().unwrap();
+    let file = parent.path().join("demo.tar");
+    let plan = planned();
+    write_archive(&plan, &file).unwrap();
+    assert_eq!(fs::read(&file).unwrap(), archive(&plan).unwrap());
+    fs::write(&file, "mine").unwrap();
+    assert!(matches!(write_archive(&plan, &file), Err(WriteError::Exists { .. })));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+}
+
+#[test]
 fn what_is_no_bundle_is_said_to_be_none() {
     let dir = tempfile::tempdir().unwrap();
     assert!(matches!(Bundle::open(&dir.path().join("gone")), Err(OpenError::Folder { .. })));
