@@ -117,9 +117,9 @@ impl HeldDir {
             .map_err(|source| DirError { operation: "give", path: self.path.clone(), source })
     }
 
-    /// Lets the group list and search it.
+    /// Lets the group list it and everybody pass through, as the runtime must to mount what lies below.
     pub fn open_to_group(&self) -> Result<(), DirError> {
-        nix::sys::stat::fchmod(&self.fd, Mode::from_bits_truncate(0o750))
+        nix::sys::stat::fchmod(&self.fd, Mode::from_bits_truncate(0o751))
             .map_err(|source| DirError { operation: "open up", path: self.path.clone(), source })
     }
 
