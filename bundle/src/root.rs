@@ -118,6 +118,11 @@ fn work_folder(ground: Ground<'_>, tree: &mut Tree) -> Result<(), PlanError> {
         None => work.source.clone(),
     };
     let id_map = work_id_map(ground.layout);
+    if work.source.is_relative() {
+        // The bundle's own: made for the capsule, so it is the capsule's.
+        let identity = &ground.layout.identity;
+        tree.folder(&work.source, 0o755, Some((identity.uid.host, identity.gid.host)));
+    }
     let mut bind = Bind::tree(&source).writable(id_map);
     if ground.policy.files.workdir_exec {
         bind = bind.executable();
@@ -146,8 +151,8 @@ fn work_folder(ground: Ground<'_>, tree: &mut Tree) -> Result<(), PlanError> {
 /// The idmap of what belongs to the owner of the work folder, where the capsule is somebody else.
 fn work_id_map(layout: &HostLayout) -> Option<IdMap> {
     let (work, identity) = (&layout.workdir, &layout.identity);
-    identity
-        .idmapped
+    // A bundle's own folder is given to the capsule's user on disk.
+    (identity.idmapped && work.source.is_absolute())
         .then_some(IdMap { uid: (work.uid, identity.uid.host), gid: (work.gid, identity.gid.host) })
 }
 

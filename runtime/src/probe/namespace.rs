@@ -7,7 +7,7 @@ use mur_policy::NamespaceProbe;
 use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
-use nix::sys::wait::waitpid;
+use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{chdir, getegid, geteuid, mkdir, pivot_root};
 
 use crate::probe::report::{AtStep as _, Refusal, Reporter, try_in_child};
@@ -21,9 +21,12 @@ const SCRATCH: &str = "/tmp";
 pub(crate) fn probe() -> NamespaceProbe {
     let answers = try_in_child(|reporter| {
         if reporter.say("network", network()) && reporter.say("mount", private_mounts()) {
-            aside(|| {
+            let tried = aside(|| {
                 reporter.say("composed root", composed_root());
             });
+            if let Err(refusal) = tried {
+                reporter.say("composed root", Err(refusal));
+            }
             fresh_procfs(reporter);
         }
     });
@@ -87,17 +90,23 @@ fn fresh_procfs(reporter: &mut Reporter) {
         reporter.say("procfs", Err(refusal));
         return;
     }
-    aside(|| {
+    let tried = aside(|| {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
         let mounted = mount(Some("proc"), SCRATCH, Some("proc"), flags, Some("hidepid=2"));
         reporter.say("procfs", mounted.at("mount(proc)"));
     });
+    if let Err(refusal) = tried {
+        reporter.say("procfs", Err(refusal));
+    }
 }
 
 /// Does something in a child and waits for it, so that what it changes is gone again.
-fn aside(work: impl FnOnce()) {
-    if let Ok(child) = in_child(work) {
-        let _ = waitpid(child, None);
+fn aside(work: impl FnOnce()) -> Result<(), Refusal> {
+    let child = in_child(work).at("fork")?;
+    match waitpid(child, None).at("fork")? {
+        // Whoever ended it ended the attempt.
+        WaitStatus::Signaled(..) => Err(Refusal { step: "fork", errno: Errno::EINTR }),
+        _ => Ok(()),
     }
 }
 

@@ -19,6 +19,9 @@ use super::home::{Home, resolve};
 use super::request::{LaunchRequest, Surroundings};
 use super::{operator, program};
 
+/// The work folder that a bundle brings along, where none is named.
+const WORKDIR_OF_BUNDLE: &str = "workdir";
+
 /// A launch, decided. Nothing of it is on the disk yet.
 #[derive(Debug)]
 pub struct Prepared {
@@ -114,7 +117,12 @@ impl Prepared {
             WorkdirChoice::Given(path) => (path.clone(), WorkdirState::Existing),
             WorkdirChoice::PerSession(root) => (root.clone(), WorkdirState::New),
         };
-        self.read_layout((workdir, state), self.folders_of_bundle(), identity, purpose)
+        let folders = self.folders_of_bundle();
+        let mut layout = self.read_layout((workdir, state), folders, identity, purpose)?;
+        if state == WorkdirState::New && purpose == Purpose::Bundle {
+            layout.workdir.source = WORKDIR_OF_BUNDLE.into();
+        }
+        Ok(layout)
     }
 
     /// Reads the host's files as this capsule sees them.
