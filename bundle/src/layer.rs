@@ -1,6 +1,6 @@
 //! A bundle as an OCI image archive: one file that registries and engines carry, the same bytes for the same plan.
 //!
-//! Two manifests stand in its index. The first is an ordinary image whose one layer is the bundle's `rootfs`; it lets any
+//! Two manifests stand in the index of its one image. The first is an ordinary image whose one layer is the bundle's `rootfs`; it lets any
 //! tool load and push the file. The second names the first as its subject and carries the bundle itself: config.json,
 //! the report, and the folders beside the root.
 
@@ -75,11 +75,17 @@ pub fn archive(plan: &BundlePlan) -> Result<Vec<u8>, ArchiveError> {
     });
     let mut bundle = blobs.json(MANIFEST_TYPE, "manifest", &bundle)?;
     bundle["artifactType"] = BUNDLE_TYPE.into();
+    // No processor runs it, so no engine takes it for the image.
+    bundle["platform"] = json!({"architecture": "unknown", "os": "unknown"});
     let mut first = manifest;
-    first["annotations"] = json!({"org.opencontainers.image.ref.name": reference(plan)});
-    let index = json!({
+    first["platform"] = json!({"architecture": architecture(), "os": "linux"});
+    let both = json!({
         "schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": [first, bundle],
     });
+    let mut both = blobs.json(INDEX_TYPE, "index", &both)?;
+    both["annotations"] = json!({"org.opencontainers.image.ref.name": reference(plan)});
+    // One entry: several tools refuse an archive with a choice of images.
+    let index = json!({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": [both]});
     pack(&blobs, &to_bytes("index", &index)?)
 }
 
@@ -163,18 +169,13 @@ fn file(
 fn image(plan: &BundlePlan, layer: &Value) -> Value {
     let process = plan.spec().process().clone().unwrap_or_default();
     let user = process.user();
-    let architecture = match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
-    };
     let annotations = plan.spec().annotations().clone().unwrap_or_default();
     let labels: std::collections::BTreeMap<_, _> = annotations
         .into_iter()
         .filter(|(name, _)| name.starts_with("org.murmur.capsule."))
         .collect();
     json!({
-        "architecture": architecture,
+        "architecture": architecture(),
         "os": "linux",
         "config": {
             "User": format!("{}:{}", user.uid(), user.gid()),
@@ -185,6 +186,15 @@ fn image(plan: &BundlePlan, layer: &Value) -> Value {
         },
         "rootfs": {"type": "layers", "diff_ids": [layer["digest"]]},
     })
+}
+
+/// This processor, as images name it.
+fn architecture() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    }
 }
 
 fn manifest(image: &Value, layer: &Value) -> Value {
@@ -290,6 +300,8 @@ mod tests {
             bytes.clone()
         };
         let index = json(&files["index.json"]);
+        assert_eq!(index["manifests"].as_array().unwrap().len(), 1);
+        let index = json(&blob(&index["manifests"][0]));
         let image = json(&blob(&index["manifests"][0]));
         let config = json(&blob(&image["config"]));
         assert_eq!(config["rootfs"]["diff_ids"][0], image["layers"][0]["digest"]);
