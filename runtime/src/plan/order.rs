@@ -54,6 +54,13 @@ pub(super) fn container(
     } else {
         host_root(spec, linux, process, bundle, &mut steps)?;
     }
+    if options.holder == Holder::Reaper && !namespaces.makes(NamespaceKind::Pid) {
+        let key = "linux.namespaces".to_owned();
+        return Err(ExecPlanError::Conflict {
+            key,
+            reason: "needs a new pid namespace for its holder",
+        });
+    }
     becoming(process, &base, &affinity, linux.memory_policy().as_ref(), &mut steps)?;
     confining(process, &base, options, &mut steps);
     Ok(ExecPlan { namespaces, initial_affinity: affinity.initial, program, steps: steps.0, base })

@@ -191,3 +191,81 @@ pub(crate) fn executable_memory(name: &CStr) -> nix::Result<OwnedFd> {
         other => other,
     }
 }
+
+/// Forks; `None`: this is the child. By fork(2), which every syscall filter that lets a program
+/// have children lets through.
+pub(crate) fn fork() -> nix::Result<Option<Pid>> {
+    // SAFETY: this process has one thread, so the child may go on as ordinary code.
+    match unsafe { nix::unistd::fork() }? {
+        nix::unistd::ForkResult::Parent { child } => Ok(Some(child)),
+        nix::unistd::ForkResult::Child => Ok(None),
+    }
+}
+
+/// Closes every descriptor. Only for a process that owns none by a value any more.
+pub(crate) fn close_everything() {
+    // SAFETY: whoever calls this never uses a descriptor again.
+    if unsafe { libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0) } == 0 {
+        return;
+    }
+    let most =
+        crate::sys::id::limit(libc::RLIMIT_NOFILE).map_or(1024, |(soft, _)| soft.min(65_536));
+    for number in 0..RawFd::try_from(most).unwrap_or(1024) {
+        // SAFETY: as above.
+        unsafe { libc::close(number) };
+    }
+}
+
+/// Which children [`reap`] takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reap {
+    /// One that has ended, if there is one.
+    Ended,
+    /// The next that ends.
+    Next,
+}
+
+/// Reaps a child: its number, and its code or 128 and its signal. `None`: none has ended.
+pub(crate) fn reap(which: Reap) -> nix::Result<Option<(Pid, i32)>> {
+    let flags = if which == Reap::Ended { libc::WNOHANG } else { 0 };
+    let mut status = 0;
+    // SAFETY: `status` outlives the call.
+    let pid = Errno::result(unsafe { libc::waitpid(-1, &raw mut status, flags) })?;
+    if pid == 0 {
+        return Ok(None);
+    }
+    let ended = libc::WIFEXITED(status);
+    let code = if ended { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) };
+    Ok(Some((Pid::from_raw(pid), code)))
+}
+
+/// Where the arguments of this process are in its memory; `/proc/PID/cmdline` shows them to everybody.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ArgumentArea {
+    start: usize,
+    end: usize,
+}
+
+impl ArgumentArea {
+    /// Asks procfs, which must be the host's still.
+    pub(crate) fn read() -> Option<Self> {
+        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+        // The name in parentheses may hold anything; from the third field on there are numbers.
+        let numbers: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let number = |field: usize| numbers.get(field - 3)?.parse().ok();
+        let area = Self { start: number(48)?, end: number(49)? };
+        (0 < area.start && area.start < area.end).then_some(area)
+    }
+
+    /// Puts `name` there instead. The arguments as Rust reads them are gone after that.
+    pub(crate) fn overwrite(self, name: &[u8]) {
+        let length = self.end - self.start;
+        let name = &name[..name.len().min(length - 1)];
+        let area = std::ptr::with_exposed_provenance_mut::<u8>(self.start);
+        // SAFETY: the kernel keeps the argument strings of this process there, in a writable mapping;
+        // nothing reads them after this.
+        unsafe { std::ptr::write_bytes(area, 0, length) };
+        // SAFETY: the name is shorter than the area, and does not lie in it.
+        unsafe { std::ptr::copy_nonoverlapping(name.as_ptr(), area, name.len()) };
+    }
+}

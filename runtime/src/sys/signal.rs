@@ -25,3 +25,12 @@ pub(crate) fn send_to_pid(pid: Pid, number: i32) -> nix::Result<()> {
 pub(crate) fn real_time() -> (i32, i32) {
     (libc::SIGRTMIN(), libc::SIGRTMAX())
 }
+
+/// Waits for any signal; all of them are blocked.
+pub(crate) fn wait_any() -> nix::Result<i32> {
+    let all = nix::sys::signal::SigSet::all();
+    let info: *mut libc::siginfo_t = std::ptr::null_mut();
+    // SAFETY: the set outlives the call; a null siginfo is documented to be left alone.
+    let number = unsafe { libc::sigwaitinfo(std::ptr::from_ref(all.as_ref()), info) };
+    Errno::result(number)
+}

@@ -17,6 +17,7 @@ use super::cgroup::{self, View};
 use super::channel::{Channel, FromParent};
 use super::device::{self, LastFolder, NodeSource};
 use super::fault::{Fault, Word};
+use super::holder::{self, Control};
 use super::program::Prepared;
 use super::stage::{self, Bind};
 use super::terminal::{self, Console};
@@ -25,7 +26,8 @@ use crate::confine::{SyscallFilter, capability, landlock as domain};
 use crate::plan::{
     Confinement, Entry, Identity, Meeting, Mount, Mounted, NamespaceKind, Root, RootStep, Step,
 };
-use crate::sys::{clone, net, process, schedule, seccomp};
+use crate::sys::process::ArgumentArea;
+use crate::sys::{clone, net, process, schedule, seccomp, tty};
 
 /// Everything the child needs, ready before it exists.
 #[derive(Debug)]
@@ -58,6 +60,17 @@ pub(super) struct Job<'a> {
     pub staging: Staging<'a>,
     /// How device nodes come about.
     pub nodes: NodeSource,
+    /// Who is pid 1.
+    pub first: First,
+}
+
+/// Who is pid 1 of the container.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum First {
+    /// The program.
+    Program,
+    /// This process, for the program; where its arguments are, as far as is known.
+    Holder(Option<ArgumentArea>),
 }
 
 /// Who clones what comes from the host.
@@ -83,6 +96,7 @@ pub(super) struct Child<'a> {
     empty: Option<OwnedFd>,
     ruleset: Option<RulesetCreated>,
     past_gate: bool,
+    control: Control,
 }
 
 impl<'a> Child<'a> {
@@ -105,6 +119,7 @@ impl<'a> Child<'a> {
             empty: None,
             ruleset: None,
             past_gate: false,
+            control: Control::None,
         }
     }
 
@@ -389,17 +404,21 @@ impl<'a> Child<'a> {
         self.beneath().and_then(|root| device::links(root, &mut last))
     }
 
-    fn terminal(&self, wanted: &crate::plan::Terminal) -> Result<(), Fault> {
+    fn terminal(&mut self, wanted: &crate::plan::Terminal) -> Result<(), Fault> {
         let socket = self.job.console_socket.ok_or(Errno::EBADF)?;
-        if self.job.target.is_none() {
-            // A container without its own mounts has no console to show it on.
-            if let Ok(root) = self.beneath() {
-                return terminal::make(root, wanted, socket, Console::Mounted);
-            }
+        if let Ok(root) = self.beneath() {
+            terminal::make(root, wanted, socket, Console::Mounted)?;
+        } else {
+            // Without mounts of its own making there is no console to show it on.
+            let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+            let root = open("/", flags, Mode::empty())?;
+            terminal::make(Beneath(root.as_fd()), wanted, socket, Console::Absent)?;
         }
-        let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-        let root = open("/", flags, Mode::empty())?;
-        terminal::make(Beneath(root.as_fd()), wanted, socket, Console::Absent)
+        self.control = Control::Terminal;
+        if matches!(self.job.first, First::Program) {
+            tty::make_controlling(std::io::stdin().as_fd())?;
+        }
+        Ok(())
     }
 
     fn filter(&self, filter: &SyscallFilter) -> Result<(), Fault> {
@@ -411,6 +430,9 @@ impl<'a> Child<'a> {
     }
 
     fn hold(&mut self) -> Result<(), Fault> {
+        if let First::Holder(area) = self.job.first {
+            holder::hold(self.control, area)?;
+        }
         self.program.renumber()
     }
 }

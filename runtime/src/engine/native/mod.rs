@@ -9,6 +9,7 @@ mod child;
 mod copy;
 mod device;
 mod fault;
+mod holder;
 mod identity;
 mod idmap;
 mod launch;
@@ -22,11 +23,12 @@ mod terminal;
 use nix::errno::Errno;
 
 use super::{Engine, EngineError, Gate, HookPoints, HookSet, InitProcess, Seat, Target};
-use crate::plan::{ExecPlan, NamespaceKind, RootStep, Step, TenantPlan};
+use crate::plan::{ExecPlan, Meeting, NamespaceKind, RootStep, Step, TenantPlan};
+use crate::sys::process::ArgumentArea;
 use crate::sys::{id, process};
 use cgroup::View;
 use channel::Channel;
-use child::{Child, Job, Staging};
+use child::{Child, First, Job, Staging};
 use device::NodeSource;
 use idmap::Rights;
 use launch::{Born, Launch, Place};
@@ -53,7 +55,10 @@ impl Engine for NativeEngine {
         let own_mounts = plan.namespaces.separates(NamespaceKind::Mount);
         let by_parent = own_user && own_mounts && privileged;
         let staging = if by_parent { Staging::Parent } else { Staging::Child(&bind_maps) };
-        let job = |joined| Job { hooks: wanted, joined, ..container_job(plan, &seat, staging) };
+        let holds = plan.steps.contains(&Step::Meeting(Meeting::Holder));
+        let first = if holds { First::Holder(ArgumentArea::read()) } else { First::Program };
+        let job =
+            |joined| Job { hooks: wanted, joined, first, ..container_job(plan, &seat, staging) };
         match launch
             .start(&place(&seat, plan.initial_affinity.as_deref()), plan.namespaces.maps.as_ref())?
         {
@@ -136,6 +141,7 @@ fn job<'j>(steps: &'j [Step], seat: &'j Seat<'_>, staging: Staging<'j>) -> Job<'
         target: None,
         staging,
         nodes: NodeSource::Made,
+        first: First::Program,
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) enum Console {
     Absent,
 }
 
-/// Makes the terminal of this process, which leads its session.
+/// Makes the terminal and makes it the standard streams.
 pub(super) fn make(
     root: Beneath<'_>,
     terminal: &Terminal,
@@ -48,7 +48,6 @@ pub(super) fn make(
         show_console(root, slave.as_fd())?;
     }
     send(socket, master.as_fd()).map_err(Fault::part("sending it to the console socket"))?;
-    tty::make_controlling(slave.as_fd())?;
     for number in 0..3 {
         process::duplicate_to(slave.as_fd(), number)?;
     }
