@@ -13,7 +13,7 @@ use oci_spec::runtime::LinuxResources;
 
 use super::device::{self, Rule};
 use super::error::ScopeError;
-use super::layout::{Layout, Version};
+use super::layout::{Layout, Version, beneath};
 use super::limit::{self, Controller, Home, Step};
 use super::place::{Placement, place};
 use super::{Manager, apply, folder, systemd};
@@ -186,6 +186,8 @@ pub struct Scope {
     /// Keeps a systemd scope open until the first process is in it.
     placeholder: Option<Placeholder>,
     outcomes: Vec<LimitOutcome>,
+    /// What cgroup mounts show: where the process is in each hierarchy, in a group of its own or not.
+    shown: Vec<CgroupHierarchy>,
     kept: bool,
 }
 
@@ -207,12 +209,20 @@ impl Scope {
         scope.rule_devices(plan, layout)?;
         scope.give_to(plan.owner)?;
         scope.open()?;
+        scope.shown = shown(&scope.placement, layout);
         Ok(scope)
     }
 
     fn of(placement: Placement) -> Self {
-        let (v2, tasks, outcomes) = (None, Vec::new(), Vec::new());
-        Self { placement, v2, tasks, placeholder: None, outcomes, kept: false }
+        Self {
+            placement,
+            v2: None,
+            tasks: Vec::new(),
+            placeholder: None,
+            outcomes: Vec::new(),
+            shown: Vec::new(),
+            kept: false,
+        }
     }
 
     /// Where it is.
@@ -230,7 +240,7 @@ impl Scope {
         CgroupSeat {
             unified: self.v2.as_ref().map(AsFd::as_fd),
             tasks: self.tasks.iter().map(AsFd::as_fd).collect(),
-            hierarchies: self.placement.hierarchies(),
+            hierarchies: self.shown.clone(),
         }
     }
 
@@ -427,22 +437,26 @@ impl Placement {
         below.v2 = self.v2.as_deref().map(join);
         below
     }
+}
 
-    /// What cgroup mounts of the container show.
-    pub fn hierarchies(&self) -> Vec<CgroupHierarchy> {
-        let v1 = self.v1.iter().map(|place| {
-            let joined = place.subsystems.join(",");
-            let name = joined.strip_prefix("name=").unwrap_or(&joined).to_owned();
-            let data = if joined.starts_with("name=") { format!("none,{joined}") } else { joined };
-            CgroupHierarchy { name, v1_data: Some(data), group: place.path.clone() }
-        });
-        let v2 = self.v2.iter().map(|path| CgroupHierarchy {
-            name: "unified".to_owned(),
-            v1_data: None,
-            group: path.clone(),
-        });
-        v1.chain(v2).collect()
-    }
+/// Where a process in `placement` is in each hierarchy of `layout`: in the group made for it, else in
+/// that of the caller.
+fn shown(placement: &Placement, layout: &Layout) -> Vec<CgroupHierarchy> {
+    let v1 = layout.v1.iter().map(|hierarchy| {
+        let own = || beneath(&hierarchy.mount, &hierarchy.own);
+        let placed = placement.v1_of(&hierarchy.subsystems[0]);
+        let joined = hierarchy.subsystems.join(",");
+        let name = joined.strip_prefix("name=").unwrap_or(&joined).to_owned();
+        let data = if joined.starts_with("name=") { format!("none,{joined}") } else { joined };
+        let group = placed.map_or_else(own, Path::to_path_buf);
+        CgroupHierarchy { name, v1_data: Some(data), group }
+    });
+    let v2 = layout.v2.iter().map(|hierarchy| {
+        let own = || beneath(&hierarchy.mount, &hierarchy.own);
+        let group = placement.v2.clone().unwrap_or_else(own);
+        CgroupHierarchy { name: "unified".to_owned(), v1_data: None, group }
+    });
+    v1.chain(v2).collect()
 }
 
 /// Changes the limits of a container that exists.

@@ -145,7 +145,11 @@ mod tests {
             (Box::new(ScopeError::NoScope { why: String::new() }), "E-RUN-012"),
         ];
         for (error, code) in errors {
-            assert_eq!(code_of(error.as_ref()).map(|code| code.as_str()), Some(code), "{error}");
+            assert_eq!(
+                code_of(error.as_ref()).map(mur_manifest::Code::as_str),
+                Some(code),
+                "{error}"
+            );
         }
     }
 }

@@ -377,12 +377,7 @@ fn prepare_group(request: &CreateRequest<'_>) -> Result<PreparedGroup, ScopeErro
         Group::Given(scope) => return Ok(PreparedGroup::Given(scope.placement().clone())),
         Group::Managed { manager, rights } => (*manager, *rights),
     };
-    let layout = match manager {
-        Manager::Disabled => Layout::default(),
-        Manager::Cgroupfs | Manager::Systemd(_) => {
-            Layout::read().map_err(|source| ScopeError::Layout { source })?
-        }
-    };
+    let layout = Layout::read().map_err(|source| ScopeError::Layout { source })?;
     let linux = request.spec.linux().as_ref();
     let wanted = ScopeRequest {
         id: request.id,
