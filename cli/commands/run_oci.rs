@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use mur_runtime::engine::Stdio;
 use mur_runtime::id::ContainerId;
 use mur_runtime::plan::RootEntry;
-use mur_runtime::store::Store;
-use mur_runtime::verb::{self, Console, CreateRequest, Created, Force, Supervisor, Until};
+use mur_runtime::verb::{self, Console, CreateRequest, Created, Supervisor, Until};
 
 use oci_spec::runtime::Process;
 
@@ -88,7 +87,8 @@ pub(crate) fn run(id: &ContainerId, args: &Args, context: &mut Context) -> anyho
     let Some(supervisor) = supervisor else { return Ok(Exit::Success) };
     let waited = attend(supervisor, console, &created);
     if !args.keep {
-        clear(&store, id)?;
+        // With whatever its program left running.
+        verb::destroy(created.container)?;
     }
     waited
 }
@@ -102,9 +102,4 @@ fn attend(
     let master = console.map(Console::into_master).transpose()?.flatten();
     let status = supervisor.wait(&created.init, master)?;
     Ok(Exit::Command(status.code()))
-}
-
-/// Deletes the container, and whatever its program left running.
-fn clear(store: &Store, id: &ContainerId) -> anyhow::Result<()> {
-    Ok(verb::delete(store, id, Force::Yes)?)
 }

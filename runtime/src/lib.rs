@@ -6,6 +6,7 @@ pub mod engine;
 pub mod error;
 pub mod hook;
 pub mod id;
+mod kernel_file;
 pub mod layout;
 pub mod plan;
 pub mod probe;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cgroup::{Manager, Motion, Placement};
 use crate::id::ContainerId;
+use crate::kernel_file::read_text;
 use crate::sys::process::pidfd_open;
 
 /// The version of the runtime-spec that states and reports of ours follow.
@@ -155,7 +156,7 @@ impl ProcessMark {
 
 /// Reads when `pid` started; `None`: it is not there, or a zombie.
 fn started(pid: i32) -> Option<u64> {
-    parse_started(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    parse_started(&read_text(format!("/proc/{pid}/stat")).ok()?)
 }
 
 fn parse_started(stat: &str) -> Option<u64> {

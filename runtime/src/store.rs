@@ -428,9 +428,13 @@ fn parse_record(bytes: &[u8], path: &Path) -> Result<Record, StoreError> {
 }
 
 fn write_new(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
+    write(path, value, OpenOptions::new().create_new(true))
+}
+
+fn write(path: &Path, value: &impl Serialize, how: &mut OpenOptions) -> Result<(), StoreError> {
     let bytes = serde_json::to_vec(value)
         .map_err(|source| StoreError::Parse { path: path.to_path_buf(), source })?;
-    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let written = how.write(true).mode(0o600).open(path);
     written.and_then(|mut file| file.write_all(&bytes)).map_err(|source| StoreError::File {
         action: "write",
         path: path.to_path_buf(),
@@ -441,8 +445,7 @@ fn write_new(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
 /// Writes beside `path` and renames, so that a reader sees the old or the new one.
 fn replace(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
     let beside = path.with_extension("new");
-    let _ = fs::remove_file(&beside);
-    write_new(&beside, value)?;
+    write(&beside, value, OpenOptions::new().create(true).truncate(true))?;
     fs::rename(&beside, path).map_err(|source| StoreError::File {
         action: "rename to",
         path: path.to_path_buf(),

@@ -1,12 +1,12 @@
 //! Writes the steps of a limit to the control files.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::ScopeError;
 use super::limit::{FileWrite, Home, LimitError, Missing, Step};
 use super::place::Placement;
+use crate::kernel_file::{read_text, write_text};
 
 /// Carries out `step` in the folders of `placement`.
 pub(super) fn carry_out(step: &Step, placement: &Placement) -> Result<(), ScopeError> {
@@ -50,7 +50,7 @@ fn folder_of<'a>(step: &Step, placement: &'a Placement) -> Result<&'a Path, Scop
 fn write_all(step: &Step, folder: &Path, writes: &[FileWrite]) -> Result<(), ScopeError> {
     for FileWrite { file, value } in writes {
         let path = folder.join(file);
-        write_existing(&path, value).map_err(|source| ScopeError::Set {
+        write_text(&path, value).map_err(|source| ScopeError::Set {
             limit: step.limit,
             path,
             value: value.clone(),
@@ -60,16 +60,9 @@ fn write_all(step: &Step, folder: &Path, writes: &[FileWrite]) -> Result<(), Sco
     Ok(())
 }
 
-/// Writes a control file, never making one: a missing controller must be seen as such.
-pub(super) fn write_existing(path: &Path, value: &str) -> io::Result<()> {
-    use std::io::Write as _;
-    let mut file = fs::OpenOptions::new().write(true).open(path)?;
-    file.write_all(value.as_bytes())
-}
-
 fn refuse_below_usage(step: &Step, file: &Path, limit: i64) -> Result<(), ScopeError> {
-    let text = fs::read_to_string(file)
-        .map_err(|source| ScopeError::Read { path: PathBuf::from(file), source })?;
+    let text =
+        read_text(file).map_err(|source| ScopeError::Read { path: PathBuf::from(file), source })?;
     let used = text.trim().parse().unwrap_or(0);
     if used > limit {
         return Err(ScopeError::InUse { limit: step.limit, value: limit, used });

@@ -17,6 +17,7 @@ use super::place::{Instance, Placement, Unit, in_files};
 use super::scope::{LimitOutcome, Rights, Scope, ScopePlan, ScopeRequest, in_words};
 use super::{Manager, apply, systemd};
 use crate::engine::CgroupSeat;
+use crate::kernel_file::{read_text, write_text};
 
 /// Where the caller goes so that its group can have limited children.
 const ASIDE: &str = "murmur-supervisor";
@@ -164,7 +165,7 @@ impl Base {
     /// Uses `own`, which belongs to the caller, after stepping aside in it.
     fn delegated(mut layout: Layout, own: PathBuf) -> Result<Self, ScopeError> {
         let aside = Aside::step(&own)?;
-        let offered = fs::read_to_string(own.join("cgroup.controllers")).unwrap_or_default();
+        let offered = read_text(own.join("cgroup.controllers")).unwrap_or_default();
         if let Some(v2) = &mut layout.v2 {
             v2.controllers = offered.split_whitespace().map(str::to_owned).collect();
         }
@@ -195,7 +196,7 @@ fn is_delegated(folder: &Path) -> bool {
 
 /// Processes directly in `folder` besides the caller.
 fn others_in(folder: &Path) -> Vec<u32> {
-    let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+    let text = read_text(folder.join("cgroup.procs")).unwrap_or_default();
     let pids = text.lines().filter_map(|line| line.parse().ok());
     pids.filter(|&pid| pid != std::process::id()).collect()
 }
@@ -209,7 +210,7 @@ struct Aside {
 impl Aside {
     /// Moves the caller from `group` to a leaf in it; `None`: it is not directly in there.
     fn step(group: &Path) -> Result<Option<Self>, ScopeError> {
-        let text = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+        let text = read_text(group.join("cgroup.procs")).unwrap_or_default();
         let own = std::process::id().to_string();
         if !text.lines().any(|line| line == own) {
             return Ok(None);
@@ -217,7 +218,7 @@ impl Aside {
         let leaf = group.join(ASIDE);
         folder::create(group, &leaf, &mut |_| Ok(()))?;
         let path = leaf.join("cgroup.procs");
-        apply::write_existing(&path, &own).map_err(|source| ScopeError::Open { path, source })?;
+        write_text(&path, &own).map_err(|source| ScopeError::Open { path, source })?;
         Ok(Some(Self { group: group.to_path_buf() }))
     }
 
@@ -227,12 +228,12 @@ impl Aside {
             return Ok(());
         }
         let control = self.group.join("cgroup.subtree_control");
-        let enabled = fs::read_to_string(&control)?;
+        let enabled = read_text(&control)?;
         for controller in enabled.split_whitespace() {
-            apply::write_existing(&control, &format!("-{controller}"))?;
+            write_text(&control, &format!("-{controller}"))?;
         }
         let own = std::process::id().to_string();
-        apply::write_existing(&self.group.join("cgroup.procs"), &own)?;
+        write_text(self.group.join("cgroup.procs"), &own)?;
         fs::remove_dir(leaf)
     }
 }

@@ -135,6 +135,12 @@ pub enum ScopeError {
         /// What the kernel answered.
         source: io::Error,
     },
+    /// What is left in the group cannot be ended.
+    #[error("cannot empty the cgroup")]
+    Members {
+        /// Why.
+        source: MemberError,
+    },
     /// The folder cannot be removed.
     #[error("cannot remove cgroup `{}`", path.display())]
     Remove {

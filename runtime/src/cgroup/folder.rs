@@ -10,6 +10,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 
 use super::error::ScopeError;
+use crate::kernel_file::{read_text, write_text};
 
 /// Longest wait for the last process of a group to leave it, as 1 + 2 + 4 … ms.
 const REMOVE_ATTEMPTS: u32 = 11;
@@ -72,7 +73,7 @@ pub(super) fn enable(
     folders.reverse();
     for folder in folders {
         let file = folder.join("cgroup.subtree_control");
-        let enabled = fs::read_to_string(&file).unwrap_or_default();
+        let enabled = read_text(&file).unwrap_or_default();
         let enabled: Vec<&str> = enabled.split_whitespace().collect();
         let wanted = available.iter().map(String::as_str).filter(|c| !enabled.contains(c));
         let wanted: Vec<&str> = wanted.collect();
@@ -80,11 +81,11 @@ pub(super) fn enable(
             continue;
         }
         let all = format!("+{}", wanted.join(" +"));
-        if fs::write(&file, all).is_ok() {
+        if write_text(&file, &all).is_ok() {
             continue;
         }
         for controller in wanted {
-            let Err(source) = fs::write(&file, format!("+{controller}")) else { continue };
+            let Err(source) = write_text(&file, &format!("+{controller}")) else { continue };
             if needed.contains(controller) {
                 let controller = controller.to_owned();
                 return Err(ScopeError::Enable { controller, path: file, source });
@@ -95,18 +96,15 @@ pub(super) fn enable(
     Ok(())
 }
 
-/// Gives a new v1 `cpuset` folder the processors and memory nodes of its parent: it starts with
+/// Gives a folder of v1 `cpuset` that was just made the processors and memory nodes of its parent: it starts with
 /// none, and no process can join it then.
 pub(super) fn inherit_cpuset(folder: &Path) -> Result<(), ScopeError> {
     for file in ["cpuset.cpus", "cpuset.mems"] {
         let own = folder.join(file);
-        if fs::read_to_string(&own).is_ok_and(|text| !text.trim().is_empty()) {
-            continue;
-        }
         let parent = folder.parent().unwrap_or(folder).join(file);
-        let value = fs::read_to_string(&parent)
-            .map_err(|source| ScopeError::Read { path: parent, source })?;
-        fs::write(&own, value.trim())
+        let value =
+            read_text(&parent).map_err(|source| ScopeError::Read { path: parent, source })?;
+        write_text(&own, value.trim())
             .map_err(|source| ScopeError::Inherit { path: own, source })?;
     }
     Ok(())
@@ -133,6 +131,11 @@ pub(super) fn remove(path: &Path) -> Result<(), ScopeError> {
         wait = (wait * 2).min(Duration::from_millis(100));
     }
     Ok(())
+}
+
+/// Removes a group without processes and groups inside; false: it has some, or cannot be removed.
+pub(super) fn is_removed_at_once(path: &Path) -> bool {
+    fs::remove_dir(path).map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |()| true)
 }
 
 /// The groups directly inside `path`.

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::Controller;
+use crate::kernel_file::read_text;
 
 /// The hierarchies this process sees, as mounted at the time of reading.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,11 +64,11 @@ pub enum LayoutError {
 impl Layout {
     /// Reads `/proc/self/mountinfo`, `/proc/self/cgroup` and the controllers of v2.
     pub fn read() -> Result<Self, LayoutError> {
-        let mounts = read_lossy(Path::new("/proc/self/mountinfo"))?;
-        let own = read_lossy(Path::new("/proc/self/cgroup"))?;
+        let mounts = read(Path::new("/proc/self/mountinfo"))?;
+        let own = read(Path::new("/proc/self/cgroup"))?;
         let mut layout = Self::parse(&mounts, &own);
         if let Some(v2) = &mut layout.v2 {
-            let list = read_lossy(&v2.mount.join("cgroup.controllers"))?;
+            let list = read(&v2.mount.join("cgroup.controllers"))?;
             v2.controllers = list.split_whitespace().map(str::to_owned).collect();
         }
         Ok(layout)
@@ -227,10 +228,8 @@ fn unescape(field: &str) -> PathBuf {
     PathBuf::from(std::ffi::OsString::from_vec(out))
 }
 
-fn read_lossy(path: &Path) -> Result<String, LayoutError> {
-    let bytes = std::fs::read(path)
-        .map_err(|source| LayoutError::Read { path: path.to_path_buf(), source })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+fn read(path: &Path) -> Result<String, LayoutError> {
+    read_text(path).map_err(|source| LayoutError::Read { path: path.to_path_buf(), source })
 }
 
 #[cfg(test)]

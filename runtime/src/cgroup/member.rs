@@ -1,7 +1,6 @@
 //! Pauses, resumes, lists and ends the processes of a group.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -14,6 +13,7 @@ use nix::unistd::Pid;
 use super::error::MemberError;
 use super::folder::children;
 use super::place::Placement;
+use crate::kernel_file::{read_text, write_text};
 use crate::sys::signal::send_to_pid;
 
 /// How long the kernel may take to stop or end every process of a group.
@@ -45,10 +45,12 @@ impl Placement {
     /// Reads whether the group is paused; a group that cannot be is thawed.
     pub fn motion(&self) -> Motion {
         let frozen = match self.freezer() {
-            Some(Freezer::V1(folder)) => fs::read_to_string(folder.join("freezer.state"))
-                .is_ok_and(|state| state.trim() != "THAWED"),
-            Some(Freezer::V2(folder)) => fs::read_to_string(folder.join("cgroup.freeze"))
-                .is_ok_and(|state| state.trim() == "1"),
+            Some(Freezer::V1(folder)) => {
+                read_text(folder.join("freezer.state")).is_ok_and(|state| state.trim() != "THAWED")
+            }
+            Some(Freezer::V2(folder)) => {
+                read_text(folder.join("cgroup.freeze")).is_ok_and(|state| state.trim() == "1")
+            }
             None => false,
         };
         if frozen { Motion::Frozen } else { Motion::Thawed }
@@ -123,7 +125,7 @@ impl Placement {
     fn kill_by_kernel(&self) -> bool {
         let Some(folder) = &self.v2 else { return false };
         // A group paused through v1 must be let go, or its processes do not die.
-        if fs::write(folder.join("cgroup.kill"), "1").is_err() {
+        if write_text(folder.join("cgroup.kill"), "1").is_err() {
             return false;
         }
         self.thaw_if_frozen();
@@ -160,12 +162,12 @@ fn set_v1(file: &Path, motion: Motion, action: &'static str) -> Result<(), Membe
     let deadline = Instant::now() + PATIENCE;
     let mut wait = Duration::from_micros(50);
     loop {
-        fs::write(file, word).map_err(failed)?;
-        if fs::read_to_string(file).map_err(failed)?.trim() == word {
+        write_text(file, word).map_err(failed)?;
+        if read_text(file).map_err(failed)?.trim() == word {
             return Ok(());
         }
         if Instant::now() > deadline {
-            let _ = fs::write(file, "THAWED");
+            let _ = write_text(file, "THAWED");
             let state = if motion == Motion::Frozen { "frozen" } else { "thawed" };
             return Err(MemberError::TimedOut { state, seconds: PATIENCE.as_secs() });
         }
@@ -178,13 +180,13 @@ fn set_v1(file: &Path, motion: Motion, action: &'static str) -> Result<(), Membe
 fn set_v2(folder: &Path, motion: Motion, action: &'static str) -> Result<(), MemberError> {
     let file = folder.join("cgroup.freeze");
     let word = if motion == Motion::Frozen { "1" } else { "0" };
-    fs::write(&file, word).map_err(|source| MemberError::File { action, path: file, source })?;
+    write_text(&file, word).map_err(|source| MemberError::File { action, path: file, source })?;
     let events = folder.join("cgroup.events");
     let wanted = format!("frozen {word}");
     let deadline = Instant::now() + PATIENCE;
     let mut wait = Duration::from_micros(50);
     loop {
-        let text = fs::read_to_string(&events).map_err(|source| MemberError::File {
+        let text = read_text(&events).map_err(|source| MemberError::File {
             action,
             path: events.clone(),
             source,
@@ -203,7 +205,7 @@ fn set_v2(folder: &Path, motion: Motion, action: &'static str) -> Result<(), Mem
 
 /// Reads the processes of `folder` and of every group inside it; a folder that is gone has none.
 fn collect(folder: &Path, found: &mut BTreeSet<i32>) -> io::Result<()> {
-    match fs::read_to_string(folder.join("cgroup.procs")) {
+    match read_text(folder.join("cgroup.procs")) {
         Ok(text) => found.extend(text.lines().filter_map(|line| line.parse::<i32>().ok())),
         Err(error) if is_gone(&error) => return Ok(()),
         Err(error) => return Err(error),

@@ -19,6 +19,7 @@ use super::place::{Placement, place};
 use super::{Manager, apply, folder, systemd};
 use crate::engine::{CgroupHierarchy, CgroupSeat};
 use crate::id::ContainerId;
+use crate::kernel_file::read_text;
 use crate::sys::placeholder::Placeholder;
 
 /// Whose rights the caller has over the host's groups.
@@ -35,7 +36,7 @@ impl Rights {
     /// Reads them: root is uid 0 of a user namespace in which every host id is itself.
     pub fn of_caller() -> Self {
         let whole = || {
-            let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+            let map = read_text("/proc/self/uid_map").unwrap_or_default();
             map.split_whitespace().eq(["0", "0", "4294967295"])
         };
         if nix::unistd::geteuid().is_root() && whole() { Self::Root } else { Self::Rootless }
@@ -341,7 +342,7 @@ impl Scope {
     /// Gives the v2 folder and what may be delegated of it to `owner`.
     fn give_to(&self, owner: Option<u32>) -> Result<(), ScopeError> {
         let (Some(uid), Some(folder)) = (owner, &self.placement.v2) else { return Ok(()) };
-        let list = fs::read_to_string("/sys/kernel/cgroup/delegate").unwrap_or_else(|_| {
+        let list = read_text("/sys/kernel/cgroup/delegate").unwrap_or_else(|_| {
             "cgroup.procs\ncgroup.subtree_control\ncgroup.threads\n".to_owned()
         });
         let files = list.lines().map(|name| folder.join(name));
@@ -408,9 +409,12 @@ impl Placement {
         {
             systemd::stop(unit).map_err(|source| ScopeError::Systemd { source })?;
         }
-        for path in self.folders().filter(|path| !self.foreign.iter().any(|f| f == path)) {
-            folder::remove(path)?;
+        let own = self.folders().filter(|path| !self.foreign.iter().any(|f| f == path));
+        let mut busy = own.filter(|path| !folder::is_removed_at_once(path)).peekable();
+        if busy.peek().is_some() {
+            self.end_all().map_err(|source| ScopeError::Members { source })?;
         }
+        busy.try_for_each(folder::remove)?;
         for parent in self.parents.iter().rev() {
             // Another container may be in it by now.
             let _ = fs::remove_dir(parent);
@@ -519,11 +523,11 @@ fn unit_version(layout: &Layout) -> Version {
 
 /// Refuses a folder that was there before and cannot be a container's.
 fn refuse_unfit(path: &Path) -> Result<(), ScopeError> {
-    let members = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
+    let members = read_text(path.join("cgroup.procs")).unwrap_or_default();
     if !members.is_empty() {
         return Err(ScopeError::NotEmpty { path: path.to_path_buf() });
     }
-    let state = |file: &str| fs::read_to_string(path.join(file)).unwrap_or_default();
+    let state = |file: &str| read_text(path.join(file)).unwrap_or_default();
     if state("freezer.state").trim() == "FROZEN" || state("cgroup.freeze").trim() == "1" {
         return Err(ScopeError::Frozen { path: path.to_path_buf() });
     }

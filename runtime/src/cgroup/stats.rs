@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::place::Placement;
+use crate::kernel_file::read_text;
 
 /// Usage of a container, one reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -230,7 +231,7 @@ impl Placement {
 
 /// The first line of a file, empty when it cannot be read.
 fn word(folder: &Path, file: &str) -> String {
-    let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
+    let text = read_text(folder.join(file)).unwrap_or_default();
     text.lines().next().unwrap_or_default().trim().to_owned()
 }
 
@@ -242,7 +243,7 @@ fn number(folder: &Path, file: &str) -> u64 {
 
 /// A file of lines `key number`.
 fn pairs(folder: &Path, file: &str) -> BTreeMap<String, u64> {
-    let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
+    let text = read_text(folder.join(file)).unwrap_or_default();
     let line = |line: &str| {
         let (key, value) = line.split_once(' ')?;
         Some((key.to_owned(), value.trim().parse().ok()?))
@@ -269,7 +270,7 @@ fn device(text: &str) -> Option<(u64, u64)> {
 
 fn blkio_v1(folder: &Path) -> Blkio {
     let entries = |file: &str| {
-        let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
+        let text = read_text(folder.join(file)).unwrap_or_default();
         let line = |line: &str| {
             let mut words = line.split(' ');
             let (major, minor) = device(words.next()?)?;
@@ -287,7 +288,7 @@ fn blkio_v1(folder: &Path) -> Blkio {
 
 fn blkio_v2(folder: &Path) -> Blkio {
     let mut blkio = Blkio::default();
-    for line in fs::read_to_string(folder.join("io.stat")).unwrap_or_default().lines() {
+    for line in read_text(folder.join("io.stat")).unwrap_or_default().lines() {
         let mut words = line.split(' ');
         let Some((major, minor)) = words.next().and_then(device) else { continue };
         for (key, value) in words.filter_map(|word| word.split_once('=')) {

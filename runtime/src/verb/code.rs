@@ -105,6 +105,7 @@ fn of_scope(error: &ScopeError) -> Code {
         | ScopeError::InUse { .. }
         | ScopeError::Open { .. }
         | ScopeError::Delegate { .. }
+        | ScopeError::Members { .. }
         | ScopeError::Remove { .. }
         | ScopeError::Systemd { .. } => Code::ERun012,
     }

@@ -100,11 +100,15 @@ pub fn delete(store: &Store, id: &ContainerId, force: Force) -> Result<(), Delet
 }
 
 /// Ends what is left of `container` and takes it apart; `poststop` hooks run before its state goes.
-pub(super) fn destroy(container: Container) -> Result<(), DeleteError> {
+pub fn destroy(container: Container) -> Result<(), DeleteError> {
     let record = container.record();
     let id = record.id.clone();
     end_init(&container)?;
-    record.placement.end_all().map_err(|source| DeleteError::Members { id: id.clone(), source })?;
+    if !record.own_pids {
+        // Nothing ended the others with the first one.
+        let ended = record.placement.end_all();
+        ended.map_err(|source| DeleteError::Members { id: id.clone(), source })?;
+    }
     record.placement.remove().map_err(|source| DeleteError::Scope { id: id.clone(), source })?;
     if let Some(hooks) = &record.hooks {
         let state = HookState::of(&id, &record.bundle, &record.annotations);

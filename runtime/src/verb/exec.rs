@@ -1,6 +1,5 @@
 //! Starts one more process in a running container.
 
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -13,6 +12,7 @@ use crate::cgroup::{Layout, LayoutError, Placement, ScopeError};
 use crate::engine::{Engine, EngineError, Gate, InitProcess, Seat, Stdio, Target};
 use crate::error::ExecPlanError;
 use crate::id::ContainerId;
+use crate::kernel_file::read_text;
 use crate::plan::{ExecOptions, plan_tenant};
 use crate::state::Status;
 use crate::store::{Container, StoreError, TenantRecord};
@@ -168,13 +168,13 @@ fn placement_of(
     let Some(folder) = &placement.v2 else { return Ok(placement.clone()) };
     // An init such as systemd moves itself to a leaf and limits the children of the group, which
     // then takes no process any more: the new one goes where init is.
-    let control = fs::read_to_string(folder.join("cgroup.subtree_control")).unwrap_or_default();
+    let control = read_text(folder.join("cgroup.subtree_control")).unwrap_or_default();
     if control.trim().is_empty() {
         return Ok(placement.clone());
     }
     let layout = Layout::read()
         .map_err(|source| ExecError::Layout { id: container.id().clone(), source })?;
-    let own = fs::read_to_string(format!("/proc/{init}/cgroup")).unwrap_or_default();
+    let own = read_text(format!("/proc/{init}/cgroup")).unwrap_or_default();
     let mut placement = placement.clone();
     let group = own.lines().find_map(|line| line.strip_prefix("0::"));
     if let (Some(group), Some(v2)) = (group, &layout.v2) {

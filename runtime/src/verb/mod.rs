@@ -21,7 +21,7 @@ mod version;
 pub use code::code_of;
 pub use console::{Console, ConsoleError, Master};
 pub use create::{CreateError, CreateRequest, Created, Group, Until, create, first_missing};
-pub use delete::{DeleteError, Force, delete};
+pub use delete::{DeleteError, Force, delete, destroy};
 pub use exec::{ExecError, ExecRequest, Paused, exec};
 pub use exec_process::{ExecFlags, InvalidExec};
 pub use foreground::{ExitStatus, ForegroundError, Supervisor};
