@@ -32,7 +32,9 @@ pub use layout::{
     BlockDevice, EntryKind, EtcEntry, Folder, GrantedPath, HostLayout, IdPair, Identity,
     ImportPath, LibraryFolder, PathLink, Program, ReadPath, RootEntry, SessionFolders, WorkFolder,
 };
-pub use narrow::{ImageLayout, NarrowError, SECCOMP_ANNOTATION, narrow, narrow_process};
+pub use narrow::{
+    ImageLayout, NarrowError, ROOT_NOEXEC_ANNOTATION, SECCOMP_ANNOTATION, narrow, narrow_process,
+};
 pub use plan::{BundlePlan, digest, plan};
 pub use rootfs::{RootfsStep, StepKind};
 pub use verify::{Fault, Finding, verify};

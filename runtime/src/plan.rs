@@ -59,6 +59,8 @@ pub struct TenantBase {
     pub landlock: Option<Landlock>,
     /// Its syscall filter.
     pub filter: Option<SyscallFilter>,
+    /// The syscall filter of the policy that narrows it, over that of its config.
+    pub narrower: Option<SyscallFilter>,
     /// Execution domain.
     pub personality: Option<u64>,
     /// User and group id 0 exist in it, as far as is known.

@@ -104,9 +104,9 @@ pub fn narrow_container(
     }
     let image = image_of(&spec, bundle, &policy)?;
     let host = mur_runtime::probe::probe_host();
-    let cwd = spec.process().as_ref().map(|process| process.cwd().clone()).unwrap_or_default();
-    let nowhere = Path::new("/nonexistent");
-    let decision = decide(&policy, &host, &Placement::of_session(&cwd, nowhere, Path::new("/tmp")));
+    // An engine's container has none of a session's folders, so none can lie inside its work folder.
+    let (work, none) = (Path::new("/work"), Path::new("/none"));
+    let decision = decide(&policy, &host, &Placement::of_session(work, none, Path::new("/tmp")));
     let mut narrowed = narrow(&spec, &policy, &decision, &image)?;
     let mut annotations = narrowed.annotations().clone().unwrap_or_default();
     let text = serde_json::to_string(&policy).map_err(CapsuleError::Serialise)?;

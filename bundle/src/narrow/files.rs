@@ -32,9 +32,8 @@ pub(super) fn mounts(
     image: &ImageLayout,
 ) -> Result<Vec<Mount>, NarrowError> {
     let engine = spec.mounts().clone().unwrap_or_default();
-    let closed = ["bind", "remount", "ro", "noexec", "nosuid", "nodev"];
-    let mut mounts = vec![bind(Path::new("/"), &image.root, &closed)];
-    mounts.extend(engine.iter().map(|mount| without_execution(mount, spec, policy)));
+    let mut mounts: Vec<Mount> =
+        engine.iter().map(|mount| without_execution(mount, spec, policy)).collect();
     for program in &image.programs {
         mounts.extend(exec_binds(program, spec, image)?);
     }

@@ -27,6 +27,9 @@ pub use process::narrow_process;
 /// The kernel takes the strictest answer of both.
 pub const SECCOMP_ANNOTATION: &str = "org.murmur.seccomp";
 
+/// The annotation that takes execution, set-user-id and devices from the root's own mount; its value says nothing.
+pub const ROOT_NOEXEC_ANNOTATION: &str = "org.murmur.root-noexec";
+
 /// An engine's root file system, as far as a policy needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageLayout {
@@ -109,6 +112,7 @@ fn annotate(
         let ruleset = base.ruleset(files::rules(spec, base, image));
         set(LANDLOCK_ANNOTATION, json("landlock", serde_json::to_string(&ruleset))?);
     }
+    set(ROOT_NOEXEC_ANNOTATION, "true".to_owned());
     set("org.murmur.capsule.name", policy.capsule.name.clone());
     set("org.murmur.capsule.version", policy.capsule.version.clone());
     set("org.murmur.containment.declared", decision.declared.to_string());

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use mur_bundle::{ROOT_NOEXEC_ANNOTATION, SECCOMP_ANNOTATION};
 use mur_policy::landlock::LANDLOCK_ANNOTATION;
 use oci_spec::runtime as oci;
 use oci_spec::runtime::Spec;
@@ -18,6 +19,8 @@ use super::step::{
 use super::{ExecPlan, TenantBase, TenantPlan, memory, sysctl};
 use crate::confine::{Capabilities, Landlock, seccomp};
 use crate::error::ExecPlanError;
+use crate::plan::Attributes;
+use crate::sys::mount::{ATTR_NODEV, ATTR_NOEXEC, ATTR_NOSUID, ATTR_RDONLY};
 
 /// The steps so far.
 #[derive(Default)]
@@ -116,6 +119,11 @@ fn base(
         .map(|text| serde_json::from_str::<Landlock>(text))
         .transpose()
         .map_err(|source| ExecPlanError::Annotation { name: LANDLOCK_ANNOTATION, source })?;
+    let annotation = spec.annotations().as_ref().and_then(|all| all.get(SECCOMP_ANNOTATION));
+    let narrower = annotation
+        .map(|text| serde_json::from_str::<oci::LinuxSeccomp>(text))
+        .transpose()
+        .map_err(|source| ExecPlanError::Annotation { name: SECCOMP_ANNOTATION, source })?;
     Ok(TenantBase {
         namespaces: NamespaceKind::ALL
             .into_iter()
@@ -123,6 +131,7 @@ fn base(
             .collect(),
         landlock,
         filter: linux.seccomp().as_ref().map(seccomp::compile).transpose()?,
+        narrower: narrower.as_ref().map(seccomp::compile).transpose()?,
         personality: memory::personality(linux.personality().as_ref())?,
         host_root: (!namespaces.separates(NamespaceKind::Mount))
             .then(|| root(spec).map(|root| root_path(root, bundle)))
@@ -260,8 +269,9 @@ fn building_root(
     steps.all([Meeting::CreateRuntimeHooks, Meeting::CreateContainerHooks]);
     labels(process, steps);
     protecting(linux, namespaces, steps)?;
-    if root.readonly() == Some(true) {
-        steps.then(RootStep::ReadOnlyRoot);
+    let restricted = root_attributes(spec, root);
+    if !restricted.is_empty() {
+        steps.then(RootStep::RestrictRoot(restricted));
     }
     steps.then(RootStep::EnterRoot(options.root_entry));
     steps.all(propagation.map(RootStep::RootPropagation));
@@ -385,19 +395,30 @@ fn becoming(
     Ok(())
 }
 
+/// What the root's own mount loses; the mounts in it have options of their own.
+fn root_attributes(spec: &Spec, root: &oci::Root) -> Attributes {
+    let annotated = |name| spec.annotations().as_ref().is_some_and(|all| all.contains_key(name));
+    let read_only = if root.readonly() == Some(true) { ATTR_RDONLY } else { 0 };
+    let closed = ATTR_NOEXEC | ATTR_NOSUID | ATTR_NODEV;
+    let set = read_only | if annotated(ROOT_NOEXEC_ANNOTATION) { closed } else { 0 };
+    Attributes { set, clear: 0 }
+}
+
 /// What cannot be undone, last.
 fn confining(process: &oci::Process, base: &TenantBase, options: &ExecOptions, steps: &mut Steps) {
     let capabilities =
         Confinement::Capabilities(Capabilities::parse(process.capabilities().as_ref()));
     let domain = base.landlock.as_ref().map(|_| Confinement::LandlockDomain);
-    let filter = base.filter.clone().map(Confinement::SyscallFilter);
+    // The policy's filter is loaded over the engine's: the kernel takes the strictest answer.
+    let filters = [&base.filter, &base.narrower].into_iter().flatten();
+    let filter: Vec<_> = filters.cloned().map(Confinement::SyscallFilter).collect();
     if process.no_new_privileges() == Some(true) {
         steps.all([Confinement::NoNewPrivileges, capabilities]);
         steps.all(domain);
         steps.all(filter);
     } else {
         // Both need CAP_SYS_ADMIN, which the program may not have.
-        if domain.is_some() || filter.is_some() {
+        if domain.is_some() || !filter.is_empty() {
             steps.then(Confinement::RegainCapabilities);
         }
         steps.all(domain);

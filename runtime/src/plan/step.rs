@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::device::Device;
-use super::mount::{Mount, Propagation};
+use super::mount::{Attributes, Mount, Propagation};
 use super::namespace::NamespaceKind;
 use super::options::RootEntry;
 use crate::confine::{Capabilities, Landlock, SyscallFilter};
@@ -72,8 +72,8 @@ pub enum RootStep {
     ReadOnlyPath(PathBuf),
     /// Write a sysctl.
     Sysctl(Sysctl),
-    /// Make the root read-only.
-    ReadOnlyRoot,
+    /// Restrict the root's own mount: read-only, and in a capsule's container not executable.
+    RestrictRoot(Attributes),
     /// Enter the root.
     EnterRoot(RootEntry),
     /// Enter a folder of the host as root, without a mount namespace.

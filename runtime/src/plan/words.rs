@@ -46,7 +46,7 @@ fn root(step: &RootStep, f: &mut Formatter<'_>) -> fmt::Result {
         RootStep::Mask(path) => with(f, "mask", path),
         RootStep::ReadOnlyPath(path) => with(f, "make read-only", path),
         RootStep::Sysctl(sysctl) => with(f, "write the sysctl", &sysctl.path),
-        RootStep::ReadOnlyRoot => f.write_str("make the root read-only"),
+        RootStep::RestrictRoot(_) => f.write_str("restrict the root's mount"),
         RootStep::EnterRoot(_) => f.write_str("enter the root file system"),
         RootStep::ChangeRoot(path) => with(f, "change the root to", path),
         RootStep::RootPropagation(_) => f.write_str("set the propagation of the root"),

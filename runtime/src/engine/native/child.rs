@@ -221,7 +221,7 @@ impl<'a> Child<'a> {
             RootStep::Mask(path) => self.mask(path),
             RootStep::ReadOnlyPath(path) => protect::read_only(self.beneath()?, path),
             RootStep::Sysctl(setting) => protect::sysctl(setting),
-            RootStep::ReadOnlyRoot => protect::read_only_root(self.beneath()?.0),
+            RootStep::RestrictRoot(change) => protect::restrict_root(self.beneath()?.0, *change),
             RootStep::EnterRoot(entry) => protect::enter(self.beneath()?.0, *entry),
             RootStep::ChangeRoot(path) => protect::change_root(path),
             RootStep::RootPropagation(propagation) => protect::propagate(*propagation),

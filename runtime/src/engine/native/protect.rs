@@ -63,9 +63,9 @@ pub(super) fn read_only(root: Beneath<'_>, path: &Path) -> Result<(), Fault> {
 }
 
 /// Makes the root itself read-only; mounts in it keep what they are.
-pub(super) fn read_only_root(root: BorrowedFd<'_>) -> Result<(), Fault> {
-    if attribute::apply(root, Depth::Single, READ_ONLY, None)? == Applied::AfterAttach {
-        attribute::remount(root, Depth::Single, READ_ONLY)?;
+pub(super) fn restrict_root(root: BorrowedFd<'_>, change: Attributes) -> Result<(), Fault> {
+    if attribute::apply(root, Depth::Single, change, None)? == Applied::AfterAttach {
+        attribute::remount(root, Depth::Single, change)?;
     }
     Ok(())
 }
