@@ -89,7 +89,9 @@ pub(crate) fn exec(path: &str, arguments: &[&str]) -> Errno {
     pointers.push(std::ptr::null());
     let environment = [std::ptr::null::<libc::c_char>()];
     // What the program says must not mix with what the probe says.
-    let _ = (nix::unistd::close(1), nix::unistd::close(2));
+    if let Ok(nowhere) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
+        let _ = (nix::unistd::dup2_stdout(&nowhere), nix::unistd::dup2_stderr(&nowhere));
+    }
     // SAFETY: all strings and both null-ended lists live until the call returns, if it does.
     unsafe { libc::execve(path.as_ptr(), pointers.as_ptr(), environment.as_ptr()) };
     Errno::last()

@@ -63,7 +63,7 @@ impl Capsule {
             user.own(&work);
         }
         let manifest = format!(
-            "name: probe\nversion: 0.1.0\ncapabilities:\n  containment: {}\n  shell:\n    allow: [mur-probe]\n",
+            "name: probe\nversion: 0.1.0\nprocess:\n  args: [mur-probe, ids]\ncapabilities:\n  containment: {}\n  shell:\n    allow: [mur-probe]\n",
             class.word()
         );
         let capsule = Self { user, work, home, bin, manifest };
@@ -158,10 +158,19 @@ impl Capsule {
         answers(attempts, &self.run(&words).finish())
     }
 
-    /// Runs the probe outside, as the same caller.
+    /// Runs the probe outside, as the same caller. What root mounts there is in a namespace of its own.
     #[track_caller]
     pub fn probe_outside(&self, attempts: &[&str]) -> Vec<Attempt> {
-        answers(attempts, &self.outside(&self.bin.join("mur-probe"), attempts).finish())
+        let probe = self.bin.join("mur-probe");
+        let mut command = if self.user.is_some() {
+            self.outside(&probe, attempts)
+        } else {
+            let mut command =
+                self.outside("unshare".as_ref(), &["--mount", "--propagation", "private", "--"]);
+            command.arg(probe).args(attempts);
+            command
+        };
+        answers(attempts, &command.finish())
     }
 
     fn write(&self) {

@@ -83,7 +83,9 @@ impl OrdinaryUser {
         if self.is_self {
             return self.command(program);
         }
-        let copy = self.home.join(program.file_name().unwrap());
+        let folder = self.home.parent().unwrap().join("programs");
+        fs::create_dir_all(&folder).unwrap();
+        let copy = folder.join(program.file_name().unwrap());
         if !copy.exists() {
             fs::copy(program, &copy).unwrap();
         }

@@ -14,7 +14,7 @@ struct Case {
     words: &'static [&'static str],
 }
 
-const HEAD: &str = "name: refused\nversion: 0.1.0\n";
+const HEAD: &str = "name: refused\nversion: 0.1.0\nprocess:\n  args: [cat]\n";
 
 const CASES: &[Case] = &[
     Case {
@@ -70,7 +70,11 @@ fn every_refusal_says_why_and_leaves_no_file_mount_group_or_process() {
         let capsule = Capsule::new(&scratch, Class::Sealed, *caller);
         let manifest = capsule.manifest();
         for case in CASES {
-            let head = if case.name == "no name" { "version: 0.1.0\n" } else { HEAD };
+            let head = if case.name == "no name" {
+                "version: 0.1.0\nprocess:\n  args: [cat]\n"
+            } else {
+                HEAD
+            };
             fs::write(&manifest, format!("{head}{}", case.manifest)).unwrap();
             for verb in [&["run", "--manifest"][..], &["bundle", "-o", "made", "--manifest"][..]] {
                 let words: Vec<&str> =
