@@ -3,7 +3,7 @@
 use mur_integration::{Caller, Scratch, leftover, need};
 
 use crate::Control::{Differs, Succeeds};
-use crate::{expect, possible, shapes};
+use crate::{expect, in_each_shape, possible};
 
 #[test]
 fn calls_that_reach_past_a_capsule_are_refused_each_with_its_own_errno() {
@@ -11,7 +11,7 @@ fn calls_that_reach_past_a_capsule_are_refused_each_with_its_own_errno() {
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         let by_root = if caller == Caller::Root { Succeeds } else { Differs("EPERM") };
         expect(
             &capsule,
@@ -41,7 +41,7 @@ fn calls_that_reach_past_a_capsule_are_refused_each_with_its_own_errno() {
                 ("chroot=/", "EPERM", by_root),
             ],
         );
-    }
+    });
     leftover::nothing_of(&scratch);
 }
 
@@ -53,9 +53,10 @@ fn calls_of_the_administrator_are_refused_to_a_capsule_of_root() {
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, caller, capsule) in
-        shapes(&scratch).into_iter().filter(|(_, caller, _)| *caller == Caller::Root)
-    {
+    in_each_shape(&scratch, |class, caller, capsule| {
+        if caller != Caller::Root {
+            return;
+        }
         expect(
             &capsule,
             &format!("{class:?} by {caller:?}"),
@@ -84,7 +85,7 @@ fn calls_of_the_administrator_are_refused_to_a_capsule_of_root() {
             })
             .collect::<Vec<_>>(),
         );
-    }
+    });
     leftover::nothing_of(&scratch);
 }
 
@@ -94,14 +95,14 @@ fn io_uring_and_calls_that_are_not_known_yet_are_not_there() {
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         let results: Vec<String> = capsule
             .probe(&["io-uring", "syscall=4095", "syscall=467", "exec-memfd=/bin/true"])
             .into_iter()
             .map(|one| one.result)
             .collect();
         assert_eq!(results, ["ENOSYS", "ENOSYS", "ENOSYS", "ENOSYS"], "{class:?} by {caller:?}");
-    }
+    });
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn the_gates_of_other_architectures_are_shut() {
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         let what = format!("{class:?} by {caller:?}");
         let inside = capsule.probe(&["i386-getpid", "i386-socket", "x32-socket"]);
         for attempt in &inside {
@@ -118,7 +119,7 @@ fn the_gates_of_other_architectures_are_shut() {
                 ["signal 31", "signal 11", "ENOSYS", "EPERM"].contains(&attempt.result.as_str());
             assert!(is_shut, "{what}: {attempt:?}");
         }
-    }
+    });
 }
 
 #[test]
@@ -127,14 +128,14 @@ fn another_process_of_the_capsule_cannot_be_traced_or_read() {
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         let results: Vec<String> = capsule
             .probe(&["ptrace-attach=1", "process-vm-read=1"])
             .into_iter()
             .map(|one| one.result)
             .collect();
         assert_eq!(results, ["EPERM", "EPERM"], "{class:?} by {caller:?}");
-    }
+    });
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn no_capability_is_left_and_none_can_be_gained() {
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         let words =
             ["status=CapInh", "status=CapPrm", "status=CapEff", "status=CapBnd", "status=CapAmb"];
         for attempt in capsule.probe(&words) {
@@ -158,5 +159,5 @@ fn no_capability_is_left_and_none_can_be_gained() {
         // Beside the three streams: the folder that is listed, and the probe's own pipe.
         assert_eq!(details[..2], ["1", "2"], "{class:?} by {caller:?}");
         assert!(details[2].split(' ').count() <= 5, "{class:?} by {caller:?}: {}", details[2]);
-    }
+    });
 }

@@ -8,7 +8,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use mur_integration::{Caller, Class, Scratch, leftover};
 
 use crate::Control::{Differs, Succeeds};
-use crate::{expect, possible, shapes};
+use crate::{expect, in_each_shape, possible};
 
 #[test]
 fn secrets_of_the_host_are_absent_from_a_sealed_capsule_and_refused_to_a_scoped_one() {
@@ -16,7 +16,7 @@ fn secrets_of_the_host_are_absent_from_a_sealed_capsule_and_refused_to_a_scoped_
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         let what = format!("{class:?} by {caller:?}");
         let closed = if class == Class::Sealed { "ENOENT" } else { "EACCES" };
         // What root alone may read outside is its own control; a user is refused there by the mode.
@@ -44,7 +44,7 @@ fn secrets_of_the_host_are_absent_from_a_sealed_capsule_and_refused_to_a_scoped_
             })
             .collect::<Vec<_>>(),
         );
-    }
+    });
     leftover::nothing_of(&scratch);
 }
 
@@ -62,7 +62,7 @@ fn a_socket_of_the_host_is_out_of_reach_even_where_sockets_are_granted() {
     let _abstract_listener = UnixListener::bind_addr(&address).unwrap();
     let named = format!("connect-unix={}", path.display());
     let nameless = format!("connect-abstract={abstract_name}");
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         let capsule = capsule.with("  network:\n    unix_sockets: true\n");
         let closed = if class == Class::Sealed { "ENOENT" } else { "EACCES" };
         expect(
@@ -75,7 +75,7 @@ fn a_socket_of_the_host_is_out_of_reach_even_where_sockets_are_granted() {
                 (&nameless, "ECONNREFUSED|EPERM", Succeeds),
             ],
         );
-    }
+    });
     leftover::nothing_of(&scratch);
 }
 
@@ -85,7 +85,7 @@ fn processes_of_the_host_are_neither_seen_nor_signalled() {
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         // A process of the same caller, so that outside nothing but the capsule stands between.
         let mut sleeper = capsule.outside("/bin/sleep".as_ref(), &["1000"]).spawn().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(200));
@@ -120,7 +120,7 @@ fn processes_of_the_host_are_neither_seen_nor_signalled() {
         if let Err(panic) = result {
             std::panic::resume_unwind(panic);
         }
-    }
+    });
     leftover::nothing_of(&scratch);
 }
 
@@ -133,7 +133,7 @@ fn nothing_can_be_written_but_the_work_folder_tmp_and_home() {
     let outside = scratch.folder("anybodys");
     fs::set_permissions(&outside, fs::Permissions::from_mode(0o1777)).unwrap();
     let beside = format!("create={}/file", outside.display());
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         let what = format!("{class:?} by {caller:?}");
         let work = format!("create={}/made", capsule.work().display());
         let is_sealed = class == Class::Sealed;
@@ -166,7 +166,7 @@ fn nothing_can_be_written_but_the_work_folder_tmp_and_home() {
         assert!(inside.iter().all(|one| one.result == "ok"), "{what}: {inside:?}");
         assert!(capsule.work().join("made").exists());
         assert!(!std::path::Path::new("/tmp/folder").exists(), "the host's /tmp was written");
-    }
+    });
     leftover::nothing_of(&scratch);
 }
 
@@ -176,7 +176,7 @@ fn a_read_only_subtree_holds_and_cannot_be_moved_aside() {
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         let what = format!("{class:?} by {caller:?}");
         let capsule = capsule.with("  filesystem:\n    read_only: [a/b/kept]\n");
         let kept = capsule.work().join("a/b/kept");
@@ -205,6 +205,6 @@ fn a_read_only_subtree_holds_and_cannot_be_moved_aside() {
             "{what}"
         );
         assert_eq!(fs::read_to_string(kept.join("file")).unwrap(), "kept");
-    }
+    });
     leftover::nothing_of(&scratch);
 }

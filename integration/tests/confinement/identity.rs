@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use mur_integration::{Caller, Scratch, hierarchies, leftover, need};
 
 use crate::Control::Succeeds;
-use crate::{expect, possible, shapes};
+use crate::{expect, in_each_shape, possible};
 
 #[test]
 fn a_capsule_of_root_cannot_change_the_kernels_settings_or_leave_its_limits() {
@@ -16,9 +16,9 @@ fn a_capsule_of_root_cannot_change_the_kernels_settings_or_leave_its_limits() {
     let scratch = Scratch::outside_tmp();
     let groups = hierarchies()[0].mount.join("cgroup.procs");
     let groups = format!("append-nothing={}", groups.display());
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         if caller != Caller::Root {
-            continue;
+            return;
         }
         expect(
             &capsule,
@@ -35,7 +35,7 @@ fn a_capsule_of_root_cannot_change_the_kernels_settings_or_leave_its_limits() {
             .filter(|(word, _, _)| capsule.probe_outside(&[word])[0].result == "ok")
             .collect::<Vec<_>>(),
         );
-    }
+    });
     leftover::nothing_of(&scratch);
 }
 
@@ -45,7 +45,7 @@ fn what_a_capsule_makes_in_the_work_folder_belongs_to_its_owner() {
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         let owned = capsule.work().join("owners");
         fs::write(&owned, "before").unwrap();
         fs::set_permissions(&owned, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
@@ -63,6 +63,6 @@ fn what_a_capsule_makes_in_the_work_folder_belongs_to_its_owner() {
         let folder = fs::metadata(capsule.work()).unwrap();
         assert_eq!((made.uid(), made.gid()), (folder.uid(), folder.gid()), "{what}");
         assert!(fs::read_to_string(owned).unwrap().starts_with("after"), "{what}");
-    }
+    });
     leftover::nothing_of(&scratch);
 }

@@ -10,6 +10,8 @@ mod programs;
 mod refusals;
 mod report;
 
+use std::panic::AssertUnwindSafe;
+
 use mur_integration::{Caller, Capsule, Class, Runtime, Scratch, need};
 
 /// Whether the capsule tests can run: ours, by root, with Landlock.
@@ -31,6 +33,19 @@ fn shapes(scratch: &Scratch) -> Vec<(Class, Caller, Capsule)> {
     .filter(|(_, caller)| is_root || *caller == Caller::User)
     .map(|(class, caller)| (class, caller, Capsule::new(scratch, class, caller)))
     .collect()
+}
+
+/// Tries every shape, whatever came of the others, and then says in which it failed.
+#[track_caller]
+fn in_each_shape(scratch: &Scratch, test: impl Fn(Class, Caller, Capsule)) {
+    let mut failed = Vec::new();
+    for (class, caller, capsule) in shapes(scratch) {
+        let tried = AssertUnwindSafe(|| test(class, caller, capsule));
+        if std::panic::catch_unwind(tried).is_err() {
+            failed.push(format!("{class:?} by {caller:?}"));
+        }
+    }
+    assert!(failed.is_empty(), "failed: {}", failed.join(", "));
 }
 
 /// Asserts what each attempt comes to inside, after it came to `ok` outside where `has_control` says so.

@@ -5,7 +5,7 @@ use std::fs;
 use mur_integration::{Scratch, leftover};
 
 use crate::Control::Succeeds;
-use crate::{expect, possible, shapes};
+use crate::{expect, in_each_shape, possible};
 
 #[test]
 fn no_program_runs_that_the_manifest_does_not_name() {
@@ -13,7 +13,7 @@ fn no_program_runs_that_the_manifest_does_not_name() {
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         let work = capsule.work().display();
         let copy = format!("exec-copy=/usr/bin/env,{work}/copy");
         let renamed = format!("exec-copy=/usr/bin/env,{work}/mur-probe");
@@ -28,7 +28,7 @@ fn no_program_runs_that_the_manifest_does_not_name() {
         ];
         expect(&capsule, &format!("{class:?} by {caller:?}"), &table);
         let _ = fs::remove_file("/tmp/copy");
-    }
+    });
     leftover::nothing_of(&scratch);
 }
 
@@ -39,7 +39,7 @@ fn the_loader_of_an_allowed_program_runs_no_other() {
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         let capsule = capsule.allowing("cat");
         let work = capsule.work();
         fs::copy("/usr/bin/env", work.join("copy")).unwrap();
@@ -67,6 +67,6 @@ fn the_loader_of_an_allowed_program_runs_no_other() {
             inside[3..].iter().all(|result| result == "EPERM" || result == "EACCES"),
             "{inside:?}"
         );
-    }
+    });
     leftover::nothing_of(&scratch);
 }

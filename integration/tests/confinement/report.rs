@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mur_integration::{Run, Scratch, leftover};
 use serde_json::Value;
 
-use crate::{possible, shapes};
+use crate::{in_each_shape, possible};
 
 /// Every file of this name below a folder.
 fn find(folder: &Path, name: &str) -> Vec<PathBuf> {
@@ -38,7 +38,7 @@ fn the_trace_begins_with_the_report_that_explain_prints() {
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, caller, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, caller, capsule| {
         let what = format!("{class:?} by {caller:?}");
         let manifest = capsule.manifest();
         let manifest = manifest.to_str().unwrap();
@@ -60,7 +60,7 @@ fn the_trace_begins_with_the_report_that_explain_prints() {
             serde_json::to_string(&right).unwrap(),
             "{what}"
         );
-    }
+    });
     leftover::nothing_of(&scratch);
 }
 
@@ -75,11 +75,11 @@ fn explain_leaves_nothing_and_says_the_class() {
         return;
     }
     let scratch = Scratch::outside_tmp();
-    for (class, _, capsule) in shapes(&scratch) {
+    in_each_shape(&scratch, |class, _, capsule| {
         let manifest = capsule.manifest();
         let text =
             capsule.mur(&["explain", "--manifest", manifest.to_str().unwrap()]).finish().ok();
         assert!(text.contains(class.word()), "{text}");
         assert!(!capsule.home().join(".murmur").exists(), "something was made in the home");
-    }
+    });
 }
