@@ -25,6 +25,7 @@ pub(crate) const ALL: &[(&str, Try)] = &[
         io(OpenOptions::new().append(true).open(arg(a, 0)?)).map(|_| String::new())
     }),
     ("create", |a| io(File::create_new(arg(a, 0)?)).map(|_| String::new())),
+    ("try-create", |a| try_create(arg(a, 0)?)),
     ("stat", |a| {
         io(fs::symlink_metadata(arg(a, 0)?))
             .map(|m| format!("{}:{} {:o}", m.uid(), m.gid(), m.mode()))
@@ -155,6 +156,12 @@ fn read(path: &str) -> Outcome {
 fn write(path: &str, text: &str) -> Outcome {
     let mut file = io(OpenOptions::new().write(true).open(path))?;
     io(file.write_all(text.as_bytes())).map(nothing)
+}
+
+/// Makes a file and removes it.
+fn try_create(path: &str) -> Outcome {
+    io(File::create_new(path))?;
+    io(fs::remove_file(path)).map(nothing)
 }
 
 fn list(path: &str) -> Outcome {

@@ -38,6 +38,7 @@ pub enum Caller {
 #[derive(Debug)]
 pub struct Capsule {
     user: Option<OrdinaryUser>,
+    folder: PathBuf,
     work: PathBuf,
     home: PathBuf,
     bin: PathBuf,
@@ -54,19 +55,21 @@ impl Capsule {
             fs::copy(probe_program(), bin.join("mur-probe")).unwrap();
         }
         let user = (caller == Caller::User).then(|| OrdinaryUser::new(scratch));
-        let work = scratch.folder(&format!("{name}-work"));
+        let folder = scratch.folder(&name);
+        let work = scratch.folder(&format!("{name}/work"));
         let home = match &user {
             Some(user) => user.home().to_owned(),
             None => scratch.folder(&format!("{name}-home")),
         };
         if let Some(user) = &user {
+            user.own(&folder);
             user.own(&work);
         }
         let manifest = format!(
             "name: probe\nversion: 0.1.0\nprocess:\n  args: [mur-probe, ids]\ncapabilities:\n  containment: {}\n  shell:\n    allow: [mur-probe]\n",
             class.word()
         );
-        let capsule = Self { user, work, home, bin, manifest };
+        let capsule = Self { user, folder, work, home, bin, manifest };
         capsule.write();
         capsule
     }
@@ -88,14 +91,19 @@ impl Capsule {
         self
     }
 
-    /// The work folder.
+    /// The project's folder, with the manifest in it.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The work folder below it.
     pub fn work(&self) -> &Path {
         &self.work
     }
 
     /// Where the manifest is.
     pub fn manifest(&self) -> PathBuf {
-        self.work.join("murmur.yaml")
+        self.folder.join("murmur.yaml")
     }
 
     /// The caller's home, where sessions and records are kept.
@@ -108,7 +116,7 @@ impl Capsule {
         self.user.as_ref()
     }
 
-    /// `mur WORD…` by the caller, in the work folder.
+    /// `mur WORD…` by the caller, in the project's folder.
     pub fn mur(&self, words: &[&str]) -> Command {
         self.call(Runtime::under_test(), words)
     }
@@ -125,7 +133,7 @@ impl Capsule {
         let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
         command
             .env("PATH", format!("{path}:{}", self.bin.display()))
-            .current_dir(&self.work)
+            .current_dir(&self.folder)
             .args(words);
         command
     }
@@ -140,15 +148,17 @@ impl Capsule {
         command
     }
 
-    /// `mur run --manifest M -- WORD…`
-    pub fn run(&self, words: &[&str]) -> Command {
-        let manifest = self.manifest();
-        let all: Vec<&str> = ["run", "--manifest", manifest.to_str().unwrap(), "--"]
-            .iter()
-            .chain(words)
-            .copied()
-            .collect();
+    /// `mur VERB --manifest M --workdir W WORD…`
+    pub fn verb(&self, verb: &str, words: &[&str]) -> Command {
+        let (manifest, work) = (self.manifest(), self.work.to_str().unwrap());
+        let mut all = vec![verb, "--manifest", manifest.to_str().unwrap(), "--workdir", work];
+        all.extend(words);
         self.mur(&all)
+    }
+
+    /// `mur run --manifest M --workdir W -- WORD…`
+    pub fn run(&self, words: &[&str]) -> Command {
+        self.verb("run", &[&["--"], words].concat())
     }
 
     /// Runs the probe inside; one attempt a word.

@@ -38,13 +38,17 @@ pub struct Snapshot(BTreeSet<String>);
 
 impl Snapshot {
     /// Reads the machine: every control group, the mounts of this namespace, the pinned namespaces (they are
-    /// mounts), the files in `/run` and `/tmp`, and whatever is in `folders`, recursively.
+    /// mounts), what is named after us in `/run` and `/tmp`, and whatever is in `folders`, recursively.
     #[must_use]
     pub fn take(folders: &[&Path]) -> Self {
         let mut found = BTreeSet::from_iter(cgroups_named(""));
         found.extend(all_mounts().iter().map(|mount| format!("mount {}", mount.display())));
         for place in ["/run", "/run/mur", "/tmp", "/dev/shm", "/var/lib/murmur"].map(Path::new) {
-            found.extend(names_in(place).iter().map(|name| format!("{}/{name}", place.display())));
+            // Others on the machine make files there as well; ours say whose they are.
+            let names = names_in(place)
+                .into_iter()
+                .filter(|name| name.contains("mur") || name.contains("ses_"));
+            found.extend(names.map(|name| format!("{}/{name}", place.display())));
         }
         for folder in folders {
             walk(folder, &mut found);

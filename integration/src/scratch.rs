@@ -28,14 +28,14 @@ impl Scratch {
         Self::with("/tmp", Some(lock(FlockArg::LockShared)))
     }
 
-    /// The same outside of `/tmp`, of which a capsule has its own.
+    /// The same outside of `/tmp`, of which a capsule has its own, and of `/var`.
     pub fn outside_tmp() -> Self {
-        Self::with("/var/tmp", Some(lock(FlockArg::LockShared)))
+        Self::with("/srv", Some(lock(FlockArg::LockShared)))
     }
 
-    /// Makes the folder outside of `/tmp` and keeps every other test waiting until both are dropped.
+    /// Makes the folder there as well, and keeps every other test waiting until both are dropped.
     pub fn alone() -> (Exclusive, Self) {
-        (Exclusive(lock(FlockArg::LockExclusive)), Self::with("/var/tmp", None))
+        (Exclusive(lock(FlockArg::LockExclusive)), Self::with("/srv", None))
     }
 
     fn with(parent: &str, among_others: Option<Flock<File>>) -> Self {

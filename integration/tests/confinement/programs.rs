@@ -18,16 +18,18 @@ fn no_program_runs_that_the_manifest_does_not_name() {
         let copy = format!("exec-copy=/usr/bin/env,{work}/copy");
         let renamed = format!("exec-copy=/usr/bin/env,{work}/mur-probe");
         let hidden = format!("exec-copy=/usr/bin/env,{work}/.hidden");
+        let tmp = format!("/tmp/{}-{class:?}-{caller:?}", scratch.tag());
+        let in_tmp = format!("exec-copy=/usr/bin/env,{tmp}");
         let table = [
             ("exec=/usr/bin/env", "EACCES", Succeeds),
             ("exec=/usr/bin/perl", "EACCES", Succeeds),
             (copy.as_str(), "EACCES", Succeeds),
             (renamed.as_str(), "EACCES", Succeeds),
             (hidden.as_str(), "EACCES", Succeeds),
-            ("exec-copy=/usr/bin/env,/tmp/copy", "EACCES", Succeeds),
+            (in_tmp.as_str(), "EACCES", Succeeds),
         ];
         expect(&capsule, &format!("{class:?} by {caller:?}"), &table);
-        let _ = fs::remove_file("/tmp/copy");
+        fs::remove_file(tmp).unwrap();
     });
     leftover::nothing_of(&scratch);
 }

@@ -14,7 +14,7 @@ struct Case {
     words: &'static [&'static str],
 }
 
-const HEAD: &str = "name: refused\nversion: 0.1.0\nprocess:\n  args: [cat]\n";
+const HEAD: &str = "name: refused\nversion: 0.1.0\n";
 
 const CASES: &[Case] = &[
     Case {
@@ -39,13 +39,13 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a missing program",
-        manifest: "capabilities:\n  containment: sealed\n  shell:\n    allow: [no-such-program-anywhere]\n",
+        manifest: "capabilities:\n  containment: sealed\n  shell:\n    allow: [cat, no-such-program-anywhere]\n",
         words: &["no-such-program-anywhere"],
     },
     Case {
         name: "a network entry with a path",
         manifest: "capabilities:\n  network:\n    allow: [\"https://example.com/path\"]\n",
-        words: &["error[E-CAP-001]"],
+        words: &["capabilities.network.allow[0]", "has a path"],
     },
     Case {
         name: "a floor that cannot be met",
@@ -70,17 +70,11 @@ fn every_refusal_says_why_and_leaves_no_file_mount_group_or_process() {
         let capsule = Capsule::new(&scratch, Class::Sealed, *caller);
         let manifest = capsule.manifest();
         for case in CASES {
-            let head = if case.name == "no name" {
-                "version: 0.1.0\nprocess:\n  args: [cat]\n"
-            } else {
-                HEAD
-            };
+            let head = if case.name == "no name" { "version: 0.1.0\n" } else { HEAD };
             fs::write(&manifest, format!("{head}{}", case.manifest)).unwrap();
-            for verb in [&["run", "--manifest"][..], &["bundle", "-o", "made", "--manifest"][..]] {
-                let words: Vec<&str> =
-                    verb.iter().copied().chain([manifest.to_str().unwrap()]).collect();
-                let words: Vec<&str> =
-                    if verb[0] == "run" { [&words[..], &["--", "cat"]].concat() } else { words };
+            for flags in [&["run"][..], &["bundle", "-o", "made"][..]] {
+                let words =
+                    [flags, &["--manifest", manifest.to_str().unwrap(), "--", "cat"]].concat();
                 refused(&scratch, &capsule, case.name, &words, case.words);
             }
         }
@@ -94,14 +88,14 @@ fn walk_the_rest(scratch: &Scratch, capsule: &Capsule, caller: Caller) {
     let manifest = manifest.to_str().unwrap().to_owned();
     let good = "capabilities:\n  containment: sealed\n  shell:\n    allow: [cat]\n";
     fs::write(&manifest, format!("{HEAD}{good}")).unwrap();
-    let there = capsule.work().join("there");
+    let there = capsule.folder().join("there");
     fs::create_dir_all(&there).unwrap();
     fs::write(there.join("precious"), "x").unwrap();
     refused(
         scratch,
         capsule,
         "an output folder that exists",
-        &["bundle", "--manifest", &manifest, "-o", "there"],
+        &["bundle", "--manifest", &manifest, "-o", "there", "--", "cat"],
         &["there"],
     );
     refused(

@@ -40,9 +40,7 @@ fn the_trace_begins_with_the_report_that_explain_prints() {
     let scratch = Scratch::outside_tmp();
     in_each_shape(&scratch, |class, caller, capsule| {
         let what = format!("{class:?} by {caller:?}");
-        let manifest = capsule.manifest();
-        let manifest = manifest.to_str().unwrap();
-        let explained = capsule.mur(&["explain", "--manifest", manifest, "--json"]).finish().ok();
+        let explained = capsule.verb("explain", &["--json"]).finish().ok();
         let explained: Value = serde_json::from_str(&explained).unwrap();
         assert!(find(capsule.home(), "trace.jsonl").is_empty(), "{what}: explain left a record");
         capsule.run(&["mur-probe", "ids"]).finish().ok();
@@ -76,9 +74,7 @@ fn explain_leaves_nothing_and_says_the_class() {
     }
     let scratch = Scratch::outside_tmp();
     in_each_shape(&scratch, |class, _, capsule| {
-        let manifest = capsule.manifest();
-        let text =
-            capsule.mur(&["explain", "--manifest", manifest.to_str().unwrap()]).finish().ok();
+        let text = capsule.verb("explain", &[]).finish().ok();
         assert!(text.contains(class.word()), "{text}");
         assert!(!capsule.home().join(".murmur").exists(), "something was made in the home");
     });
