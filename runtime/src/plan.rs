@@ -5,6 +5,7 @@ mod memory;
 mod mount;
 mod mount_option;
 mod namespace;
+mod net_device;
 mod options;
 mod order;
 mod process;
@@ -26,6 +27,7 @@ pub use device::{Device, DeviceKind};
 pub use mount::{Attributes, Idmap, Mount, Mounted, Propagation};
 pub use mount_option::known_words as mount_words;
 pub use namespace::{IdMaps, IdRange, Joined, NamespaceKind, Namespaces};
+pub use net_device::NetDevice;
 pub use options::{ExecOptions, Holder, RootEntry, SessionKeyring};
 pub use process::Program;
 pub use step::{
@@ -40,6 +42,8 @@ pub(crate) use device::LINKS as DEVICE_LINKS;
 pub struct ExecPlan {
     /// Its namespaces.
     pub namespaces: Namespaces,
+    /// Interfaces moved to its network namespace.
+    pub net_devices: Vec<NetDevice>,
     /// Cpus the process may run on until it is in its cgroup.
     pub initial_affinity: Option<Vec<u64>>,
     /// What is executed.

@@ -10,6 +10,7 @@ use oci_spec::runtime::Spec;
 use super::device::devices;
 use super::mount::{Mount, Mounted, Place, Propagation, clean};
 use super::namespace::{NamespaceKind, Namespaces};
+use super::net_device::net_devices;
 use super::options::{ExecOptions, Holder, SessionKeyring};
 use super::process::{self, Program};
 use super::step::{
@@ -66,7 +67,14 @@ pub(super) fn container(
     }
     becoming(process, &base, &affinity, linux.memory_policy().as_ref(), &mut steps)?;
     confining(process, &base, options, &mut steps);
-    Ok(ExecPlan { namespaces, initial_affinity: affinity.initial, program, steps: steps.0, base })
+    Ok(ExecPlan {
+        net_devices: net_devices(linux.net_devices().as_ref(), &namespaces)?,
+        namespaces,
+        initial_affinity: affinity.initial,
+        program,
+        steps: steps.0,
+        base,
+    })
 }
 
 /// The steps of one more process.

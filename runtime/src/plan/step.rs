@@ -144,7 +144,7 @@ pub enum Confinement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meeting {
-    /// Let the parent run `prestart` and `createRuntime` hooks.
+    /// Let the parent move network devices and run `prestart` and `createRuntime` hooks.
     CreateRuntimeHooks,
     /// Run `createContainer` hooks.
     CreateContainerHooks,

@@ -50,6 +50,8 @@ pub(super) struct Job<'a> {
     pub gate: Gate<'a>,
     /// Which hook points have hooks.
     pub hooks: HookSet,
+    /// The parent has something to do while this process waits with its mounts made.
+    pub meets: bool,
     /// Namespaces this process enters itself.
     pub joined: Vec<(NamespaceKind, OwnedFd)>,
     /// The cgroup namespace is made by this process, after it joined its cgroups.
@@ -312,7 +314,7 @@ impl<'a> Child<'a> {
     }
 
     fn runtime_hooks(&mut self) -> Result<(), Fault> {
-        if self.job.hooks == HookSet::default() {
+        if !self.job.meets {
             return Ok(());
         }
         self.channel()?.say(b'H', &[])?;

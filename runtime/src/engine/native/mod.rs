@@ -14,6 +14,8 @@ mod identity;
 mod idmap;
 mod launch;
 mod mounts;
+mod net_device;
+mod netlink;
 mod program;
 mod protect;
 mod serve;
@@ -57,8 +59,13 @@ impl Engine for NativeEngine {
         let staging = if by_parent { Staging::Parent } else { Staging::Child(&bind_maps) };
         let holds = plan.steps.contains(&Step::Meeting(Meeting::Holder));
         let first = if holds { First::Holder(ArgumentArea::read()) } else { First::Program };
-        let job =
-            |joined| Job { hooks: wanted, joined, first, ..container_job(plan, &seat, staging) };
+        let job = |joined| Job {
+            hooks: wanted,
+            meets: wanted != HookSet::default() || !plan.net_devices.is_empty(),
+            joined,
+            first,
+            ..container_job(plan, &seat, staging)
+        };
         match launch
             .start(&place(&seat, plan.initial_affinity.as_deref()), plan.namespaces.maps.as_ref())?
         {
@@ -79,7 +86,14 @@ impl Engine for NativeEngine {
                     stage: by_parent,
                     bind_maps: &bind_maps,
                 });
-                let work = Work { steps: &plan.steps, hooks, wanted, state: seat.state, setup };
+                let work = Work {
+                    steps: &plan.steps,
+                    net_devices: &plan.net_devices,
+                    hooks,
+                    wanted,
+                    state: seat.state,
+                    setup,
+                };
                 serve::until_started(started, ours, work, matches!(seat.gate, Gate::Closed { .. }))
             }
         }
@@ -114,7 +128,14 @@ impl Engine for NativeEngine {
                 drop(theirs);
                 let wanted = HookSet::default();
                 let state = seat.state;
-                let work = Work { steps: &plan.steps, hooks: None, wanted, state, setup: None };
+                let work = Work {
+                    steps: &plan.steps,
+                    net_devices: &[],
+                    hooks: None,
+                    wanted,
+                    state,
+                    setup: None,
+                };
                 serve::until_started(started, ours, work, false)
             }
         }
@@ -136,6 +157,7 @@ fn job<'j>(steps: &'j [Step], seat: &'j Seat<'_>, staging: Staging<'j>) -> Job<'
         preserve_fds: seat.preserve_fds,
         gate: seat.gate,
         hooks: HookSet::default(),
+        meets: false,
         joined: Vec::new(),
         late_cgroup_namespace: !seat.cgroup.tasks.is_empty(),
         target: None,

@@ -16,14 +16,15 @@ use super::channel::{Channel, FromChild, MOST_DESCRIPTORS};
 use super::idmap::{self, Rights};
 use super::launch::Started;
 use super::stage::{binds, open_root};
-use super::{agent, parent};
-use crate::plan::{IdMaps, Identity, NamespaceKind, RootStep, Step};
+use super::{agent, net_device, parent};
+use crate::plan::{IdMaps, Identity, NamespaceKind, NetDevice, RootStep, Step};
 use crate::sys::{clone, id};
 
 /// What the parent has to do for a child.
 #[derive(Debug)]
 pub(super) struct Work<'a> {
     pub steps: &'a [Step],
+    pub net_devices: &'a [NetDevice],
     pub hooks: Option<&'a mut dyn HookPoints>,
     pub wanted: HookSet,
     pub state: Option<&'a dyn StateSource>,
@@ -109,6 +110,7 @@ fn serve(
     loop {
         match channel.hear_child().map_err(parent("cannot receive from the new process"))? {
             FromChild::Hooks => {
+                net_device::move_all(work.net_devices, init.pid())?;
                 if let Some(hooks) = work.hooks.as_mut().filter(|_| work.wanted.create_runtime) {
                     let point = HookPoint::CreateRuntime;
                     hooks
