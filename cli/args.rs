@@ -9,12 +9,17 @@ use mur_runtime::state::OCI_VERSION;
 
 use crate::commands::Command;
 
+/// The commit this was built from, where the build knew it.
+pub(crate) const COMMIT: &str = match option_env!("MUR_COMMIT") {
+    Some(commit) => commit,
+    None => "unknown",
+};
+
 /// What `--version` prints after the program's name; engines read the first and the third line.
-fn version() -> &'static str {
+pub(crate) fn version() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
-    let commit = option_env!("MUR_COMMIT").unwrap_or("unknown");
     TEXT.get_or_init(|| {
-        format!("version {}\ncommit: {commit}\nspec: {OCI_VERSION}", env!("CARGO_PKG_VERSION"))
+        format!("version {}\ncommit: {COMMIT}\nspec: {OCI_VERSION}", env!("CARGO_PKG_VERSION"))
     })
 }
 

@@ -3,10 +3,12 @@
 mod args;
 mod commands;
 mod context;
+mod document;
 mod log;
 mod narrow;
 mod printer;
 mod report;
+mod review;
 
 use std::process::ExitCode;
 

@@ -41,6 +41,9 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("tracing", &["mur-runtime", "mur-shim", "mur"]),
     ("uuid", &["mur-shim"]),
     ("clap", &["mur"]),
+    ("clap_complete", &["mur"]),
+    ("clap_mangen", &["mur"]),
+    ("trycmd", &["mur"]),
     ("anyhow", &["mur"]),
 ];
 
@@ -102,30 +105,30 @@ fn floor(package: &str) -> Option<u8> {
     FLOORS.iter().find(|(name, _)| *name == package).map(|(_, floor)| *floor)
 }
 
-/// What is wrong with `importer` using `imported`, if anything.
-fn fault(importer: &str, imported: &str, is_ours: bool) -> Option<String> {
+/// What is wrong with `importer` using `dependency`, if anything.
+fn fault(importer: &str, dependency: &str, is_ours: bool) -> Option<String> {
     if is_ours {
-        return match (floor(importer), floor(imported)) {
+        return match (floor(importer), floor(dependency)) {
             (Some(above), Some(below)) if below < above => None,
             (None, _) => {
-                Some(format!("`{importer}` stands beside the floors and imports `{imported}`"))
+                Some(format!("`{importer}` stands beside the floors and imports `{dependency}`"))
             }
-            (_, None) => Some(format!("`{importer}` imports `{imported}`, which has no floor")),
+            (_, None) => Some(format!("`{importer}` imports `{dependency}`, which has no floor")),
             (Some(above), Some(below)) => {
-                Some(format!("`{importer}` (floor {above}) imports `{imported}` (floor {below})"))
+                Some(format!("`{importer}` (floor {above}) imports `{dependency}` (floor {below})"))
             }
         };
     }
-    if EVERYBODY.contains(&imported) {
+    if EVERYBODY.contains(&dependency) {
         return None;
     }
-    match OWNERS.iter().find(|(name, _)| *name == imported) {
+    match OWNERS.iter().find(|(name, _)| *name == dependency) {
         Some((_, owners)) if owners.contains(&importer) => None,
         Some((_, owners)) => {
-            Some(format!("`{importer}` names `{imported}`, which belongs to {owners:?}"))
+            Some(format!("`{importer}` names `{dependency}`, which belongs to {owners:?}"))
         }
         None => {
-            Some(format!("`{imported}` of `{importer}` has no owner in the table of this test"))
+            Some(format!("`{dependency}` of `{importer}` has no owner in the table of this test"))
         }
     }
 }
@@ -153,7 +156,7 @@ fn every_package_of_the_workspace_has_a_place_in_the_drawing() {
 
 #[test]
 fn the_tables_refuse_what_they_are_for() {
-    for (importer, imported, is_ours) in [
+    for (importer, dependency, is_ours) in [
         ("mur-policy", "mur-bundle", true),
         ("mur-policy", "mur-policy", true),
         ("mur-integration", "mur-policy", true),
@@ -162,7 +165,10 @@ fn the_tables_refuse_what_they_are_for() {
         ("mur-policy", "nix", false),
         ("mur-shim", "a-crate-nobody-named", false),
     ] {
-        assert!(fault(importer, imported, is_ours).is_some(), "{importer} may import {imported}");
+        assert!(
+            fault(importer, dependency, is_ours).is_some(),
+            "{importer} may import {dependency}"
+        );
     }
     assert_eq!(fault("mur-bundle", "mur-policy", true), None);
     assert_eq!(fault("mur-bundle", "tar", false), None);

@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use mur_manifest::Code;
 use mur_policy::ScopeReport;
 use mur_runtime::layout::IdentityChoice;
 use mur_shim::session::explain::explain;
 use mur_shim::session::prepare::Prepared;
 
-use super::launch_arg;
+use super::{explain_code, launch_arg};
 use crate::context::Context;
 use crate::report::{Exit, warn};
 
@@ -26,7 +25,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "DIR", conflicts_with_all = ["manifest", "code"])]
     bundle: Option<PathBuf>,
 
-    /// Explain an error or warning code instead, as E-CAP-003
+    /// Explain an error or warning code instead, as E-CAP-003; `all` lists them
     #[arg(long, value_name = "CODE", conflicts_with = "manifest")]
     code: Option<String>,
 
@@ -37,7 +36,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<Exit> {
     if let Some(code) = &args.code {
-        return explain_code(code, args.json, context);
+        return explain_code::run(code, args.json, context);
     }
     if let Some(bundle) = &args.bundle {
         let report = read_report(bundle)?;
@@ -71,25 +70,4 @@ fn read_report(bundle: &Path) -> anyhow::Result<ScopeReport> {
     let text = std::fs::read(&path)
         .with_context(|| format!("cannot read the report `{}`", path.display()))?;
     serde_json::from_slice(&text).with_context(|| format!("`{}` is no report", path.display()))
-}
-
-fn explain_code(text: &str, json: bool, context: &mut Context) -> anyhow::Result<Exit> {
-    let code: Code = text.parse()?;
-    let info = code.info();
-    if json {
-        context.out.json(&serde_json::json!({
-            "code": code.to_string(),
-            "title": info.title,
-            "meaning": info.meaning,
-            "cause": info.cause,
-            "fix": info.fix,
-        }))?;
-        return Ok(Exit::Success);
-    }
-    let text = format!(
-        "{code}: {}\n\n  meaning: {}\n  cause:   {}\n  fix:     {}\n",
-        info.title, info.meaning, info.cause, info.fix
-    );
-    context.out.text(&text)?;
-    Ok(Exit::Success)
 }

@@ -9,7 +9,7 @@ use mur_shim::session::prepare::{Prepared, prepare};
 use mur_shim::session::request::{LaunchRequest, Surroundings};
 
 /// The file name of a manifest.
-const MANIFEST: &str = "murmur.yaml";
+pub(crate) const MANIFEST: &str = "murmur.yaml";
 
 /// Which capsule, where, and how well held.
 #[derive(Debug, clap::Args)]

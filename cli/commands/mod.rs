@@ -2,14 +2,19 @@
 
 mod bundle;
 mod bundle_arg;
+mod check;
+mod completions;
 mod create;
 mod delete;
+mod envelope;
 mod events;
 mod exec;
 mod explain;
+mod explain_code;
 mod kill;
 mod launch_arg;
 mod list;
+mod man;
 mod pause;
 mod ps;
 mod ps_oci;
@@ -17,10 +22,12 @@ mod resume;
 mod run;
 mod run_capsule;
 mod run_oci;
+mod schema;
 mod spec;
 mod start;
 mod state;
 mod update;
+mod version;
 
 use clap::Subcommand;
 use mur_runtime::verb::first_missing;
@@ -34,6 +41,9 @@ pub(crate) enum Command {
     Run(run::Args),
     Explain(explain::Args),
     Bundle(bundle::Args),
+    Check(check::Args),
+    Envelope(envelope::Args),
+    Schema(schema::Args),
     Create(create::Args),
     Start(start::Args),
     State(state::Args),
@@ -47,6 +57,9 @@ pub(crate) enum Command {
     Update(update::Args),
     Events(events::Args),
     Spec(spec::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+    Version(version::Args),
 }
 
 impl Command {
@@ -56,6 +69,9 @@ impl Command {
             Self::Run(args) => run::run(&args, context),
             Self::Explain(args) => explain::run(&args, context),
             Self::Bundle(args) => bundle::run(&args, context),
+            Self::Check(args) => check::run(&args, context),
+            Self::Envelope(args) => envelope::run(&args, context),
+            Self::Schema(args) => schema::run(&args, context),
             Self::Create(args) => create::run(&args, context),
             Self::Start(args) => start::run(&args, context),
             Self::State(args) => state::run(&args, context),
@@ -69,6 +85,9 @@ impl Command {
             Self::Update(args) => update::run(&args, context),
             Self::Events(args) => events::run(&args, context),
             Self::Spec(args) => spec::run(&args, context),
+            Self::Completions(args) => completions::run(&args, context),
+            Self::Man(args) => man::run(&args, context),
+            Self::Version(args) => version::run(&args, context),
         }
     }
 
@@ -90,6 +109,9 @@ impl Command {
             Self::Exec(args) => args.preserve_fds,
             Self::Explain(_)
             | Self::Bundle(_)
+            | Self::Check(_)
+            | Self::Envelope(_)
+            | Self::Schema(_)
             | Self::Start(_)
             | Self::State(_)
             | Self::Kill(_)
@@ -100,7 +122,10 @@ impl Command {
             | Self::Resume(_)
             | Self::Update(_)
             | Self::Events(_)
-            | Self::Spec(_) => 0,
+            | Self::Spec(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Version(_) => 0,
         };
         first_missing(count)
     }

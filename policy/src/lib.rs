@@ -56,6 +56,7 @@ mod placement;
 mod program;
 mod refusal;
 pub mod report;
+mod review;
 mod shortfall;
 mod syscalls;
 mod temp;
@@ -99,6 +100,7 @@ pub use report::{
     RuntimeWriteReport, ScopeReport, StateStoreReport, TempDirReport, UnconfinedReport,
     read_only_advisory_for, records_dir_report, route_table, runtime_dir_report, temp_dir_report,
 };
+pub use review::{Finding, Language, Review, review};
 pub use shortfall::{SealedBlocker, ShortfallCause, sealed_blocker};
 pub use syscalls::{ArgRule, CLONE_NEW_MASK, SyscallFilter, SyscallRule, SyscallVerdict};
 pub use temp::{

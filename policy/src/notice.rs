@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mur_manifest::Code;
+use mur_manifest::{Code, Location};
 use serde::{Deserialize, Serialize};
 
 use crate::report::{IoMaxStatus, RouteReport, ScopeReport};
@@ -19,12 +19,21 @@ pub struct Notice {
     pub text: String,
     /// Where it comes from: the key with its line, or the command that says more.
     pub reference: String,
+    /// The place in the manifest behind the reference, where it comes from there; no part of its JSON.
+    #[serde(skip)]
+    pub at: Option<Location>,
 }
 
 impl Notice {
     /// A warning about this host; the code itself is what says more.
     pub(crate) fn of_host(code: Code, text: impl Into<String>) -> Self {
-        Self { code, text: text.into(), reference: format!("mur explain --code {code}") }
+        let reference = format!("mur explain --code {code}");
+        Self { code, text: text.into(), reference, at: None }
+    }
+
+    /// A warning about a place in the manifest.
+    pub(crate) fn of_place(code: Code, at: &Location, text: String) -> Self {
+        Self { code, text, reference: at.to_string(), at: Some(at.clone()) }
     }
 }
 

@@ -94,37 +94,48 @@ impl Warning {
             Self::MoreUnknownKeys { .. } => None,
         }
     }
+
+    /// What it says, for who prints the place apart.
+    pub fn text(&self) -> String {
+        self.message("")
+    }
+
+    /// What it says, with `place` after the key.
+    fn message(&self, place: &str) -> String {
+        match self {
+            Self::UnknownKey { key, block, suggestion, .. } => {
+                let block = match block.as_str() {
+                    "" => "at the top level".to_owned(),
+                    block => format!("in `{}`", visible(block)),
+                };
+                let meant = suggestion.map_or_else(
+                    || "it may belong to a newer version".to_owned(),
+                    |known| format!("a spelling mistake, meant may be `{known}`"),
+                );
+                format!(
+                    "the key `{}` {block}{place} is not known and was ignored: {meant}",
+                    visible(key)
+                )
+            }
+            Self::MoreUnknownKeys { count } => {
+                format!("{count} more keys are not known and were ignored")
+            }
+            Self::VersionIgnored { version, .. } => format!(
+                "the version `{}` is ignored beside `source`, which makes it `local`",
+                visible(version)
+            ),
+        }
+    }
 }
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownKey { key, block, at, suggestion } => {
-                write!(f, "the key `{}` ", visible(key))?;
-                match block.as_str() {
-                    "" => f.write_str("at the top level")?,
-                    block => write!(f, "in `{}`", visible(block))?,
-                }
-                write!(
-                    f,
-                    " (line {}, column {}) is not known and was ignored: ",
-                    at.line, at.column
-                )?;
-                match suggestion {
-                    Some(known) => write!(f, "a spelling mistake, meant may be `{known}`"),
-                    None => f.write_str("it may belong to a newer version"),
-                }
+            Self::UnknownKey { at, .. } => {
+                write!(f, "{}", self.message(&format!(" (line {}, column {})", at.line, at.column)))
             }
-            Self::MoreUnknownKeys { count } => {
-                write!(f, "{count} more keys are not known and were ignored")
-            }
-            Self::VersionIgnored { at, version } => {
-                write!(
-                    f,
-                    "{at}: the version `{}` is ignored beside `source`, which makes it `local`",
-                    visible(version)
-                )
-            }
+            Self::MoreUnknownKeys { .. } => f.write_str(&self.message("")),
+            Self::VersionIgnored { at, .. } => write!(f, "{at}: {}", self.message("")),
         }
     }
 }

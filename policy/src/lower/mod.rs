@@ -130,7 +130,7 @@ impl Findings<'_> {
 
     /// Notes a warning about a place in the manifest.
     fn warn(&mut self, code: Code, at: &Location, text: String) {
-        self.notices.push(Notice { code, text, reference: at.to_string() });
+        self.notices.push(Notice::of_place(code, at, text));
     }
 
     /// Where a key stands.
@@ -179,7 +179,7 @@ fn refuse(mut faults: Vec<Fault>) -> Result<(), PolicyErrors> {
 }
 
 /// Lowers everything, and keeps every fault beside it.
-fn lower_all(manifest: &Manifest, operator: &OperatorGrants) -> (Lowered, Vec<Fault>) {
+pub(crate) fn lower_all(manifest: &Manifest, operator: &OperatorGrants) -> (Lowered, Vec<Fault>) {
     let Manifest {
         name,
         version,

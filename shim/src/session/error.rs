@@ -227,6 +227,8 @@ pub fn coded<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a dyn
         .or_else(|| of::<PlanError>(error))
         .or_else(|| of::<NarrowError>(error))
         .or_else(|| of::<OpenError>(error))
+        .or_else(|| of::<PolicyErrors>(error))
+        .or_else(|| of::<ManifestErrors>(error))
         .or_else(|| of::<CapsuleError>(error))
 }
 
