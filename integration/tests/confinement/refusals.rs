@@ -69,6 +69,8 @@ fn every_refusal_says_why_and_leaves_no_file_mount_group_or_process() {
     for caller in callers {
         let capsule = Capsule::new(&scratch, Class::Sealed, *caller);
         let manifest = capsule.manifest();
+        // An ordinary user's copy of the binary is made on its first call.
+        capsule.mur(&["--version"]).finish().ok();
         for case in CASES {
             let head = if case.name == "no name" { "version: 0.1.0\n" } else { HEAD };
             fs::write(&manifest, format!("{head}{}", case.manifest)).unwrap();
