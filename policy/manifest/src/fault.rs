@@ -128,6 +128,13 @@ impl Faults {
         }
     }
 
+    /// Counts a fault that would not be kept, before anybody puts it into words.
+    pub(crate) fn count_if_full(&mut self) -> bool {
+        let full = self.kept.len() >= KEPT;
+        self.omitted += usize::from(full);
+        full
+    }
+
     /// Whether no fault was found.
     pub(crate) fn is_empty(&self) -> bool {
         self.kept.is_empty()

@@ -1,19 +1,21 @@
-//! YAML bytes to a tree of nodes with their places: the only file that knows the YAML crate.
+//! YAML bytes to a tree of nodes with their places: here and below alone the YAML crate is known.
 //!
 //! Whatever the bytes, the answer is a tree within the limits below, or a fault with its place.
 //! Scalars keep their text; what a plain one means is decided by `scalar`.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
+use saphyr_parser::{Event, Marker, Parser};
 
 use crate::code::Code;
 use crate::fault::{Fault, Faults};
 use crate::location::Location;
 use crate::text::check_text;
 
+mod tag;
 mod wording;
 
 /// Largest file, in bytes.
@@ -99,6 +101,12 @@ fn fault(line: u32, column: u32, path: String, message: String) -> Fault {
     Fault { code: Code::EMan002, at: Location { path, line, column }, message, accepted: None }
 }
 
+fn hash_of(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// A marker of the parser as line and column, both from 1.
 fn place(marker: Marker) -> (u32, u32) {
     let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
@@ -112,8 +120,8 @@ struct Open {
     anchor: usize,
     /// In a mapping: the key whose value comes next.
     key: Option<NodeId>,
-    /// In a mapping: the keys so far.
-    keys: HashSet<String>,
+    /// In a mapping: the keys so far, by the hash of their text.
+    keys: HashMap<u64, NodeId>,
     /// A key that is skipped with its value, since it is written twice or is no text.
     skip: bool,
     /// Values below, aliases followed.
@@ -252,7 +260,7 @@ impl<'a, 'f> Builder<'a, 'f> {
             id,
             anchor,
             key: None,
-            keys: HashSet::new(),
+            keys: HashMap::new(),
             skip: false,
             size: 1,
             height: 1,
@@ -325,64 +333,48 @@ impl<'a, 'f> Builder<'a, 'f> {
 
     /// Takes a finished node as the key of the next entry.
     fn begin_entry(&mut self, key: NodeId) {
-        let scalar = match &self.nodes[key].value {
-            NodeValue::Scalar { text, .. } => Some(text.clone().into_owned()),
-            NodeValue::List(_) | NodeValue::Map(_) => None,
-        };
-        let Some(open) = self.open.last_mut() else { return };
-        open.key = Some(key);
-        let message = match scalar {
-            None => "a list or mapping cannot be a key".to_owned(),
-            Some(text) if open.keys.contains(&text) => {
+        let message = match &self.nodes[key].value {
+            NodeValue::List(_) | NodeValue::Map(_) => {
+                "a list or mapping cannot be a key".to_owned()
+            }
+            NodeValue::Scalar { text, .. } if self.is_repeated(key, text) => {
                 format!("the key `{text}` is written a second time")
             }
-            Some(text) => {
-                open.keys.insert(text);
+            NodeValue::Scalar { text, .. } => {
+                let hash = hash_of(text);
+                if let Some(open) = self.open.last_mut() {
+                    open.key = Some(key);
+                    open.keys.entry(hash).or_insert(key);
+                }
                 return;
             }
         };
-        open.skip = true;
-        let (line, column) = (self.nodes[key].line, self.nodes[key].column);
-        let fault = fault(line, column, self.path(), message);
-        self.faults.push(fault);
-    }
-
-    /// Refuses a tag that has no meaning here; a scalar's tag also decides whether it is plain.
-    fn check_scalar_tag(&mut self, tag: Option<&Tag>, style: ScalarStyle, at: Marker) -> bool {
-        let plain = style == ScalarStyle::Plain;
-        match tag {
-            None => plain,
-            Some(tag) if is_core(tag, "str") || is_non_specific(tag) => false,
-            Some(tag) if ["null", "bool", "int", "float"].iter().any(|kind| is_core(tag, kind)) => {
-                true
-            }
-            Some(tag) => {
-                self.refuse_tag(tag, at);
-                plain
-            }
+        if let Some(open) = self.open.last_mut() {
+            open.key = Some(key);
+            open.skip = true;
+        }
+        if !self.faults.count_if_full() {
+            let (line, column) = (self.nodes[key].line, self.nodes[key].column);
+            let fault = fault(line, column, self.path(), message);
+            self.faults.push(fault);
         }
     }
 
-    fn check_tag(&mut self, tag: Option<&Tag>, kind: &str, at: Marker) {
-        match tag {
-            Some(tag) if !is_core(tag, kind) && !is_non_specific(tag) => self.refuse_tag(tag, at),
-            Some(_) | None => {}
+    /// Whether the innermost mapping has this key already. Hashes only save the comparison with
+    /// every key: two that share one are compared themselves.
+    fn is_repeated(&self, key: NodeId, text: &str) -> bool {
+        let Some(open) = self.open.last() else { return false };
+        match open.keys.get(&hash_of(text)) {
+            None => false,
+            Some(first) if self.text_of(*first) == text => true,
+            Some(_) => match &self.nodes[open.id].value {
+                NodeValue::Map(entries) => {
+                    entries.iter().any(|(known, _)| *known != key && self.text_of(*known) == text)
+                }
+                NodeValue::Scalar { .. } | NodeValue::List(_) => false,
+            },
         }
     }
-
-    fn refuse_tag(&mut self, tag: &Tag, at: Marker) {
-        let message = format!("the tag `{tag}` has no meaning here");
-        let fault = self.fault(at, message);
-        self.faults.push(fault);
-    }
-}
-
-fn is_core(tag: &Tag, kind: &str) -> bool {
-    tag.is_yaml_core_schema() && tag.suffix == kind
-}
-
-fn is_non_specific(tag: &Tag) -> bool {
-    (tag.handle == "!" && tag.suffix.is_empty()) || (tag.handle.is_empty() && tag.suffix == "!")
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::raw::{Node, NodeId, NodeValue, Tree};
 use crate::scalar::{Scalar, scalar};
 use crate::source::Warning;
 use crate::suggest::suggest;
-use crate::word::{Reading, Word};
+use crate::word::{Reading, Word, chain};
 
 /// Unknown keys that are listed; the rest is counted.
 const UNKNOWN_LISTED: usize = 1000;
@@ -131,8 +131,24 @@ impl<'t> Reader<'t> {
         self.faults.push(Fault { code: Code::EMan003, at, message, accepted });
     }
 
+    /// Notes a text that its grammar refuses.
+    pub(crate) fn refuse_text<T>(
+        &mut self,
+        id: NodeId,
+        error: &dyn std::error::Error,
+        accepted: &str,
+    ) -> Reading<T> {
+        if !self.faults.count_if_full() {
+            self.refuse(self.place(id), chain(error), Some(accepted));
+        }
+        Reading::Refused
+    }
+
     /// Notes that a node is of another kind than the key accepts.
     pub(crate) fn refuse_kind<T>(&mut self, id: NodeId, accepted: &str) -> Reading<T> {
+        if self.faults.count_if_full() {
+            return Reading::Refused;
+        }
         let message = format!("found {}", describe(self.node(id)));
         self.refuse(self.place(id), message, Some(accepted));
         Reading::Refused
@@ -140,6 +156,9 @@ impl<'t> Reader<'t> {
 
     /// Notes that a required key of the present block is missing or blank.
     pub(crate) fn missing(&mut self, block: &Location, key: &str, written: Option<NodeId>) {
+        if self.faults.count_if_full() {
+            return;
+        }
         let (line, column) = match written {
             Some(id) => (self.node(id).line, self.node(id).column),
             None => (block.line, block.column),

@@ -223,3 +223,50 @@ fn assert_described(schema: &Value, path: &str) {
         assert_described(property, &path);
     }
 }
+
+#[test]
+fn each_default_is_the_one_the_tables_say() {
+    let schema = mur_manifest::schema();
+    for (path, value) in [
+        ("capabilities.filesystem.workdir_exec", json!(false)),
+        ("capabilities.filesystem.read_only", json!([])),
+        ("capabilities.filesystem.records", json!(false)),
+        ("capabilities.network.unix_sockets", json!(false)),
+        ("capabilities.install.from", json!(["stores"])),
+        ("capabilities.limits.memory_bytes", json!(536_870_912)),
+        ("capabilities.limits.table_elements", json!(100_000)),
+        ("capabilities.limits.instances", json!(1_000)),
+        ("capabilities.limits.deadline_seconds", json!(600)),
+        ("capabilities.resources.max_processes", json!(128)),
+        ("capabilities.resources.max_open_files", json!(1024)),
+        ("capabilities.resources.max_file_size_bytes", json!(4_294_967_296_u64)),
+        ("capabilities.resources.cpu_seconds", json!(3600)),
+        ("capabilities.resources.memory_bytes", json!(2_147_483_648_u64)),
+        ("capabilities.resources.cgroup_memory_bytes", json!(4_294_967_296_u64)),
+        ("capabilities.resources.cgroup_pids_max", json!(256)),
+        ("capabilities.resources.cgroup_cpu_percent", json!(200)),
+        ("capabilities.resources.cgroup_io_bytes_per_sec", json!(104_857_600)),
+        ("capabilities.resources.workdir_max_bytes", json!(10_737_418_240_u64)),
+        ("inference.transport", json!("http")),
+        ("inference.retry.max_retries", json!(6)),
+        ("inference.retry.initial_delay_ms", json!(1000)),
+        ("inference.retry.max_delay_ms", json!(60_000)),
+        ("context.seed_budget", json!(0.1)),
+        ("context.seed_overflow_margin", json!(0.1)),
+        ("lifecycle.task_acceptance", json!("single")),
+        ("lifecycle.after_task", json!("exit")),
+        ("lifecycle.queue_depth", json!(1)),
+        ("lifecycle.max_task_reopens", json!(1)),
+        ("lifecycle.shell_grace_secs", json!(10)),
+        ("lifecycle.delegation_deadline_secs", json!(600)),
+        ("lifecycle.done_check.timeout_secs", json!(600)),
+        ("trace.capture", json!("meta")),
+        ("network.internal_port", json!(14159)),
+        ("exports.files.max_bytes", json!("10Mi")),
+        ("exports.peer_files.max_bytes", json!("10Mi")),
+        ("process.terminal", json!(false)),
+    ] {
+        let key = path.split('.').fold(&schema, |schema, key| &schema["properties"][key]);
+        assert_eq!(key["default"], value, "{path}");
+    }
+}
