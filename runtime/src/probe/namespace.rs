@@ -103,11 +103,9 @@ fn fresh_procfs(reporter: &mut Reporter) {
 /// Does something in a child and waits for it, so that what it changes is gone again.
 fn aside(work: impl FnOnce()) -> Result<(), Refusal> {
     let child = in_child(work).at("fork")?;
-    match waitpid(child, None).at("fork")? {
-        // Whoever ended it ended the attempt.
-        WaitStatus::Signaled(..) => Err(Refusal { step: "fork", errno: Errno::EINTR }),
-        _ => Ok(()),
-    }
+    // Whoever ended it ended the attempt.
+    let ended = matches!(waitpid(child, None).at("fork")?, WaitStatus::Signaled(..));
+    if ended { Err(Refusal { step: "fork", errno: Errno::EINTR }) } else { Ok(()) }
 }
 
 /// Whether the kernel has `openat2`.

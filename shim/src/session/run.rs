@@ -187,7 +187,7 @@ fn stage_root(
 }
 
 /// How the command ended, before it is recorded.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Outcome {
     ended: Ended,
     duration: Duration,
