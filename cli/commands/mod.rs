@@ -11,6 +11,7 @@ mod events;
 mod exec;
 mod explain;
 mod explain_code;
+mod features;
 mod kill;
 mod launch_arg;
 mod list;
@@ -56,6 +57,7 @@ pub(crate) enum Command {
     Resume(resume::Args),
     Update(update::Args),
     Events(events::Args),
+    Features(features::Args),
     Spec(spec::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -84,6 +86,7 @@ impl Command {
             Self::Resume(args) => resume::run(&args, context),
             Self::Update(args) => update::run(&args, context),
             Self::Events(args) => events::run(&args, context),
+            Self::Features(args) => features::run(&args, context),
             Self::Spec(args) => spec::run(&args, context),
             Self::Completions(args) => completions::run(&args, context),
             Self::Man(args) => man::run(&args, context),
@@ -103,29 +106,14 @@ impl Command {
 
     /// The first descriptor that is to be passed on and is not open.
     pub(crate) fn missing_descriptor(&self) -> Option<i32> {
-        let count = match self {
-            Self::Run(args) => args.oci.preserve_fds,
-            Self::Create(args) => args.preserve_fds,
-            Self::Exec(args) => args.preserve_fds,
-            Self::Explain(_)
-            | Self::Bundle(_)
-            | Self::Check(_)
-            | Self::Envelope(_)
-            | Self::Schema(_)
-            | Self::Start(_)
-            | Self::State(_)
-            | Self::Kill(_)
-            | Self::Delete(_)
-            | Self::List(_)
-            | Self::Ps(_)
-            | Self::Pause(_)
-            | Self::Resume(_)
-            | Self::Update(_)
-            | Self::Events(_)
-            | Self::Spec(_)
-            | Self::Completions(_)
-            | Self::Man(_)
-            | Self::Version(_) => 0,
+        let count = if let Self::Run(args) = self {
+            args.oci.preserve_fds
+        } else if let Self::Create(args) = self {
+            args.preserve_fds
+        } else if let Self::Exec(args) = self {
+            args.preserve_fds
+        } else {
+            0
         };
         first_missing(count)
     }

@@ -9,6 +9,7 @@ mod create;
 mod delete;
 mod exec;
 mod exec_process;
+mod features;
 mod foreground;
 mod kill;
 mod pause;
@@ -24,6 +25,7 @@ pub use create::{CreateError, CreateRequest, Created, Group, Until, create, firs
 pub use delete::{DeleteError, Force, delete, destroy};
 pub use exec::{ExecError, ExecRequest, Paused, exec};
 pub use exec_process::{ExecFlags, InvalidExec};
+pub use features::features;
 pub use foreground::{ExitStatus, ForegroundError, Supervisor};
 pub use kill::{KillError, Reach, kill};
 pub use pause::{PauseError, pause, resume};
