@@ -188,3 +188,41 @@ impl Coded for OpenError {
         Code::EBun202
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_without_a_plan_has_its_code() {
+        let path = || PathBuf::from("/srv/x");
+        let name = || "git".to_owned();
+        for (error, code) in [
+            (PlanError::NoContainer { tier: Tier::EnvironmentOnly }, Code::EBun203),
+            (PlanError::NoMountNamespace, Code::ERun207),
+            (PlanError::NoProcess, Code::ECap208),
+            (PlanError::ProgramMissing { name: name() }, Code::ECap203),
+            (PlanError::ProgramWritable { name: name(), path: path() }, Code::ECap201),
+            (PlanError::WorkFolder { path: path(), reason: "it is `/`" }, Code::ECap204),
+            (
+                PlanError::TreeMissing {
+                    key: "capabilities.shell.staged_runtime[0].source_path",
+                    path: path(),
+                },
+                Code::ERun014,
+            ),
+            (PlanError::HomeName { path: path() }, Code::EIo004),
+        ] {
+            assert_eq!(error.code(), code, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_bundle_is_never_written_over_another() {
+        let path = || PathBuf::from("/srv/x");
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        assert_eq!(WriteError::Exists { path: path() }.code(), Code::EBun200);
+        assert_eq!(WriteError::Make { path: path(), source: full() }.code(), Code::EBun201);
+        assert_eq!(OpenError::Read { path: path(), source: full() }.code(), Code::EBun202);
+    }
+}

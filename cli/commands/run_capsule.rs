@@ -1,7 +1,9 @@
 //! `mur run --manifest M -- CMD`: runs a capsule and stays with it until it ends.
 
 use std::io::{self, Write};
+use std::path::Path;
 
+use mur_manifest::Code;
 use mur_shim::session::run::{Finished, RunOptions, Staged, Streams, run as run_session};
 
 use super::{explain, launch_arg};
@@ -60,19 +62,24 @@ pub(crate) fn run(args: &Args, command: &[String], context: &mut Context) -> any
 /// A limit that ended the command is a refusal with a code, after the fact.
 fn report_limits(finished: &Finished) {
     if let Some(limit) = finished.resource_limit {
-        say(&format!(
-            "error[E-RUN-011]: the command was ended by a limit: `capabilities.resources.{limit}`\n"
-        ));
+        say(&limit_line(limit));
     }
     if let Some(found) = finished.quota_breach {
-        say(&format!(
-            "error[E-RUN-013]: the session was ended: {found} bytes in `{}`, `{}/tmp` and `{}/home` \
-             are above `capabilities.resources.workdir_max_bytes`\n",
-            finished.workdir.display(),
-            finished.records.display(),
-            finished.records.display()
-        ));
+        say(&quota_line(found, &finished.workdir, &finished.records));
     }
+}
+
+fn limit_line(limit: &str) -> String {
+    let code = Code::ERun011;
+    format!("error[{code}]: the command was ended by a limit: `capabilities.resources.{limit}`\n")
+}
+
+fn quota_line(found: u64, workdir: &Path, records: &Path) -> String {
+    let (code, workdir, records) = (Code::ERun013, workdir.display(), records.display());
+    format!(
+        "error[{code}]: the session was ended: {found} bytes in `{workdir}`, `{records}/tmp` and \
+         `{records}/home` are above `capabilities.resources.workdir_max_bytes`\n"
+    )
 }
 
 fn print_json(
@@ -99,4 +106,26 @@ fn print_json(
 /// Lines of our own go where the command's output does not.
 fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_ended_the_command_is_named_with_its_key() {
+        assert_eq!(
+            limit_line("cpu_seconds"),
+            "error[E-RUN-011]: the command was ended by a limit: `capabilities.resources.cpu_seconds`\n"
+        );
+    }
+
+    #[test]
+    fn a_work_folder_above_its_ceiling_is_named_with_what_was_found() {
+        assert_eq!(
+            quota_line(120, Path::new("/w"), Path::new("/r/ses_1")),
+            "error[E-RUN-013]: the session was ended: 120 bytes in `/w`, `/r/ses_1/tmp` and \
+             `/r/ses_1/home` are above `capabilities.resources.workdir_max_bytes`\n"
+        );
+    }
 }

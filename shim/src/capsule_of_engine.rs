@@ -181,3 +181,50 @@ fn image_of(
     let search_path = OsString::from(path.unwrap_or(DEFAULT_PATH));
     Ok(read_image(&root, policy.shell_allow(), &search_path)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn annotated(annotations: &serde_json::Value) -> Spec {
+        let spec = json!({"ociVersion": "1.0.0", "annotations": annotations});
+        serde_json::from_value(spec).unwrap()
+    }
+
+    fn policy() -> serde_json::Value {
+        let manifest = mur_manifest::parse(b"name: a\nversion: '1'\n").unwrap();
+        let policy = lower(&manifest, &OperatorGrants::default()).unwrap().policy;
+        serde_json::to_value(policy).unwrap()
+    }
+
+    #[test]
+    fn an_inline_policy_is_read_as_it_was_written() {
+        let spec = annotated(&json!({POLICY: policy().to_string()}));
+        let read = policy_of(&spec, None).unwrap().unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap(), policy());
+        assert!(policy_of(&annotated(&json!({"org.other": "x"})), None).unwrap().is_none());
+    }
+
+    #[test]
+    fn an_annotation_that_is_no_policy_is_refused_and_never_dropped() {
+        let mut misspelt = policy();
+        misspelt["files"]["read_onli"] = json!(["secrets"]);
+        let mut unfloored = policy();
+        unfloored.as_object_mut().unwrap().remove("floor");
+        for annotations in [
+            json!({POLICY: misspelt.to_string()}),
+            json!({POLICY: unfloored.to_string()}),
+            json!({POLICY: "{"}),
+            json!({POLICY: ""}),
+            json!({MANIFEST: "../web"}),
+            json!({MANIFEST: ".hidden"}),
+            json!({MANIFEST: ""}),
+            json!({MANIFEST: "web", POLICY: policy().to_string()}),
+        ] {
+            let refused = policy_of(&annotated(&annotations), None).unwrap_err();
+            assert_eq!(refused.code(), Code::EBun205, "{annotations}");
+        }
+    }
+}

@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use mur_manifest::{Code, Coded as _};
 use mur_policy::landlock::{FsAccess, LandlockRuleset};
 use mur_policy::{ContainmentClass, HostProbe, Placement, decide};
 use oci_spec::runtime::PosixRlimitType;
@@ -202,4 +203,5 @@ fn a_program_below_a_writable_folder_is_no_grant() {
     let policy = policy(|_| {});
     let error = narrow(&engine(|_| {}), &policy, &decision(&policy), &image).unwrap_err();
     assert!(matches!(error, NarrowError::ProgramWritable { .. }));
+    assert_eq!(error.code(), Code::EBun206);
 }

@@ -283,6 +283,19 @@ fn each_warning_has_its_trigger() {
 }
 
 #[test]
+fn a_gateways_host_that_is_reached_directly_as_well_is_said() {
+    let gateway = "artifacts:\n  - { name: acme/x, version: '1', gateway: { endpoint: 'https://a.test', keyless: true } }";
+    for (entry, warned) in
+        [("a.test", true), ("'https://A.test'", true), ("b.test", false), ("a.test.example", false)]
+    {
+        let lines = format!("{gateway}\ncapabilities: {{ network: {{ allow: [{entry}] }} }}");
+        let (lowered, _) = lower_all(&manifest(&lines), &OperatorGrants::default());
+        let direct = lowered.notices.iter().any(|notice| notice.code == Code::WSec025);
+        assert_eq!(direct, warned, "{entry}");
+    }
+}
+
+#[test]
 fn a_warning_names_its_place_in_the_file() {
     let Lowered { notices, .. } = lowered("capabilities:\n  filesystem:\n    workdir_exec: true");
     assert_eq!(notices[0].reference, "capabilities.filesystem.workdir_exec (line 5, column 5)");

@@ -130,27 +130,42 @@ fn is_about_status(error: &(dyn Error + 'static)) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
+    use crate::cgroup::LimitError;
+    use crate::engine::HookCause;
     use crate::state::Status;
 
     #[test]
     fn each_kind_of_error_has_its_row() {
         let id = || "web".parse().unwrap();
         let invalid = "..".parse::<crate::id::ContainerId>().unwrap_err();
-        let errors: [(Box<dyn Error>, &str); 6] = [
-            (Box::new(invalid), "E-RUN-202"),
-            (Box::new(StoreError::Exists { id: id() }), "E-RUN-203"),
-            (Box::new(StoreError::NotFound { id: id() }), "E-RUN-204"),
-            (Box::new(KillError::NotRunning { id: id(), status: Status::Stopped }), "E-RUN-205"),
-            (Box::new(DeleteError::Store(StoreError::NotFound { id: id() })), "E-RUN-204"),
-            (Box::new(ScopeError::NoScope { why: String::new() }), "E-RUN-012"),
+        let refused = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let hook =
+            HookFault { program: "/h".into(), cause: HookCause::Exited(1), output: String::new() };
+        let limit = LimitError::NoController { limit: "pids", controller: "pids".to_owned() };
+        let program = EngineError::Program {
+            name: "x".into(),
+            reason: "no such file".into(),
+            source: refused(),
+        };
+        let step = EngineError::Step { step: "mounting `/proc`".to_owned(), source: refused() };
+        let errors: [(Box<dyn Error>, Code); 11] = [
+            (Box::new(program), Code::ERun201),
+            (Box::new(step), Code::ERun200),
+            (Box::new(hook), Code::ERun209),
+            (Box::new(invalid), Code::ERun202),
+            (Box::new(StoreError::Exists { id: id() }), Code::ERun203),
+            (Box::new(StoreError::NotFound { id: id() }), Code::ERun204),
+            (Box::new(KillError::NotRunning { id: id(), status: Status::Stopped }), Code::ERun205),
+            (Box::new(DeleteError::Store(StoreError::NotFound { id: id() })), Code::ERun204),
+            (Box::new(StoreError::HalfMade { id: id() }), Code::ERun206),
+            (Box::new(ScopeError::Limit { source: limit }), Code::ERun207),
+            (Box::new(ScopeError::NoScope { why: String::new() }), Code::ERun012),
         ];
         for (error, code) in errors {
-            assert_eq!(
-                code_of(error.as_ref()).map(mur_manifest::Code::as_str),
-                Some(code),
-                "{error}"
-            );
+            assert_eq!(code_of(error.as_ref()), Some(code), "{error}");
         }
     }
 }

@@ -253,3 +253,35 @@ fn layout_code(error: &LayoutError) -> Code {
         Code::EIo003
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_read_says_whether_it_is_absent_closed_or_broken() {
+        for (kind, code) in [
+            (ErrorKind::NotFound, Code::EIo001),
+            (ErrorKind::PermissionDenied, Code::EIo002),
+            (ErrorKind::IsADirectory, Code::EIo003),
+        ] {
+            let error = PrepareError::ReadManifest {
+                path: "murmur.yaml".into(),
+                source: Error::from(kind),
+            };
+            assert_eq!(error.code(), code, "{error}");
+        }
+    }
+
+    #[test]
+    fn what_keeps_a_capsule_from_its_start_has_its_code() {
+        let gone = || Error::from(ErrorKind::NotFound);
+        let workdir = PrepareError::Workdir { path: "/srv/x".into(), source: gone() };
+        assert_eq!(workdir.code(), Code::ECap204);
+        assert_eq!(PrepareError::Home(HomeError::Unset).code(), Code::EIo004);
+        let scope = LayoutError::Scope { path: "src".into(), source: gone() };
+        assert_eq!(PrepareError::Layout(scope).code(), Code::ECap002);
+    }
+}

@@ -1,10 +1,11 @@
 //! Reads the operator's files and folders, and says what of them a policy may grant.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use mur_manifest::operator::{OperatorConfig, OperatorErrors, OperatorFiles, OperatorWarning};
 use mur_manifest::{Code, Coded, ContainmentFloor};
-use mur_policy::OperatorGrants;
+use mur_policy::{Notice, OperatorGrants};
 
 use super::error::io_code;
 use super::home::Home;
@@ -12,6 +13,9 @@ use super::request::Surroundings;
 
 /// The machine-wide default, below the operator's own file.
 const MACHINE_CONFIG: &str = "/etc/murmur/config.yaml";
+
+/// The bits of a mode that let the group or everybody read.
+const READ_BY_OTHERS: u32 = 0o044;
 
 /// The operator's configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +68,8 @@ pub struct Operator {
     pub grants: OperatorGrants,
     /// Keys that are unknown or ignored.
     pub warnings: Vec<OperatorWarning>,
+    /// Files with secrets that others of this machine may read.
+    pub notices: Vec<Notice>,
 }
 
 /// Reads the three files, where they exist, and checks the host folders they grant.
@@ -72,8 +78,10 @@ pub fn read(
     surroundings: &Surroundings,
     flag: Option<ContainmentFloor>,
 ) -> Result<Operator, OperatorError> {
-    let machine = contents(Path::new(MACHINE_CONFIG))?;
-    let global = contents(&home.root().join("config.yaml"))?;
+    let machine_path = Path::new(MACHINE_CONFIG);
+    let global_path = home.root().join("config.yaml");
+    let machine = contents(machine_path)?;
+    let global = contents(&global_path)?;
     let project = contents(&surroundings.current_dir.join(".murmur/config.yaml"))?;
     let files = OperatorFiles {
         machine: machine.as_deref(),
@@ -89,7 +97,36 @@ pub fn read(
             source,
         })?;
     }
-    Ok(Operator { grants, warnings: config.warnings })
+    let secretive = [(machine_path, &machine), (&global_path, &global)];
+    let notices = secretive
+        .into_iter()
+        .filter_map(|(path, bytes)| bytes.as_deref().and_then(|bytes| open_secrets(path, bytes)));
+    Ok(Operator { grants, warnings: config.warnings, notices: notices.collect() })
+}
+
+/// The warning of a file whose secrets others of this machine may read.
+fn open_secrets(path: &Path, bytes: &[u8]) -> Option<Notice> {
+    let mode = path.metadata().ok()?.permissions().mode() & 0o777;
+    if mode & READ_BY_OTHERS == 0 || !has_secrets(bytes) {
+        return None;
+    }
+    let path = path.display();
+    Some(Notice {
+        code: Code::WSec028,
+        text: format!("`{path}` holds secrets and has mode {mode:o}: run `chmod 600 {path}`"),
+        reference: format!("mur explain --code {}", Code::WSec028),
+        at: None,
+    })
+}
+
+/// Whether one of the operator's files has a value that opens something.
+fn has_secrets(bytes: &[u8]) -> bool {
+    let alone = OperatorFiles { global: Some(bytes), ..OperatorFiles::default() };
+    OperatorConfig::parse(alone).is_ok_and(|config| {
+        !config.credentials.is_empty()
+            || config.inference.api_key.is_some()
+            || config.registry.sources.iter().any(|source| source.token.is_some())
+    })
 }
 
 /// The folder behind every link; a policy judges what is really granted.
@@ -158,5 +195,32 @@ mod tests {
         write("~/missing");
         let refused = read(&home, &around, None).unwrap_err();
         assert_eq!(refused.code(), Code::ECap205);
+    }
+
+    #[test]
+    fn a_file_with_secrets_that_others_may_read_is_a_warning() {
+        let scratch = tempfile::tempdir().unwrap();
+        let home = Home::locate(Some(scratch.path().as_os_str())).unwrap();
+        std::fs::create_dir(scratch.path().join(".murmur")).unwrap();
+        let file = scratch.path().join(".murmur/config.yaml");
+        let around = surroundings(scratch.path(), scratch.path());
+        for (text, mode, warned) in [
+            ("credentials: {LLM_KEY: hush}\n", 0o644, true),
+            ("credentials: {LLM_KEY: hush}\n", 0o640, true),
+            ("credentials: {LLM_KEY: hush}\n", 0o600, false),
+            ("inference: {api_key: hush}\n", 0o604, true),
+            ("registry: {sources: [{repo: a/b, token: hush}]}\n", 0o644, true),
+            ("containment: scoped\n", 0o644, false),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            let notices = read(&home, &around, None).unwrap().notices;
+            assert_eq!(notices.len(), usize::from(warned), "{text} {mode:o}");
+            for notice in notices {
+                assert_eq!(notice.code, Code::WSec028);
+                let fix = format!("has mode {mode:o}: run `chmod 600 {}`", file.display());
+                assert!(notice.text.contains(&fix) && !notice.text.contains("hush"), "{notice}");
+            }
+        }
     }
 }

@@ -56,7 +56,8 @@ pub fn prepare(
     let manifest = parse(&bytes, &request.manifest)?;
     let home = Home::locate(surroundings.home.as_deref())?;
     let operator = operator::read(&home, surroundings, request.containment)?;
-    let Lowered { mut policy, notices } = mur_policy::lower(&manifest, &operator.grants)?;
+    let Lowered { mut policy, mut notices } = mur_policy::lower(&manifest, &operator.grants)?;
+    notices.extend(operator.notices);
     if !request.command.is_empty() {
         policy.process = Some(of_command(&request.command, policy.process.take()));
     }

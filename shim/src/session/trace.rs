@@ -214,6 +214,16 @@ mod tests {
     }
 
     #[test]
+    fn a_trace_that_is_there_already_is_not_written_over() {
+        let scratch = tempfile::tempdir().unwrap();
+        let records = HeldDir::open(scratch.path()).unwrap();
+        let session = SessionId::mint();
+        Trace::create(&records, &session).unwrap();
+        let refused = Trace::create(&records, &session).unwrap_err();
+        assert_eq!(refused.code(), Code::ERun007);
+    }
+
+    #[test]
     fn each_line_starts_with_the_five_keys_and_hangs_below_the_first() {
         let scratch = tempfile::tempdir().unwrap();
         let records = HeldDir::open(scratch.path()).unwrap();

@@ -64,11 +64,13 @@ codes! {
     ECap006 "E-CAP-006" "a script's interpreter cannot be reached when sealed"
         means "A `shell.allow` entry is a script, and nothing grants the tree that its interpreter loads."
         cause "A wrapper of a package manager, whose libraries lie beside it."
-        fix "Allow the interpreter and call the module form (`python3 -m …`), or add an `interpreter_runtime` or a `staged_runtime` for it.";
+        fix "Allow the interpreter and call the module form (`python3 -m …`), or add an `interpreter_runtime` or a `staged_runtime` for it."
+        absent "A script's interpreter is followed and the path it imports from is granted with it; what cannot be found fails when the script is started.";
     ECap007 "E-CAP-007" "an export root leaves the work folder"
         means "`exports.files.root` or `exports.peer_files.root` resolves to a place outside the work folder."
         cause "A symbolic link on the path points out."
-        fix "Name a root that lies inside the work folder.";
+        fix "Name a root that lies inside the work folder."
+        absent "Exports are carried and reported; nothing of this program serves them.";
     ECap008 "E-CAP-008" "peer files outlive a sleeping capsule's limit"
         means "With `lifecycle.after_task: sleep` a handle must end within 15 minutes, and none that does is declared."
         cause "`exports.peer_files.max_ttl` is absent or above 900 seconds."
@@ -84,8 +86,7 @@ codes! {
     ECap011 "E-CAP-011" "the record store has no usable name"
         means "`context.record_store` or `--context` must be one folder name."
         cause "An empty name, a `/` or a leading dot."
-        fix "Write one path segment without a leading dot."
-        absent "Conversations are recorded by the agent loop, which is not part of this program.";
+        fix "Write one path segment without a leading dot.";
     ECap012 "E-CAP-012" "a read-only entry is not a folder below the work folder"
         means "An entry of `filesystem.read_only` is absolute or leaves the work folder."
         cause "A path that begins with `/`, or one whose `..` climbs out."
@@ -97,11 +98,13 @@ codes! {
     ECap014 "E-CAP-014" "a declared variable is not set on this host"
         means "A capsule that may be started from here asks for a variable that has no value."
         cause "`env.allow` names a variable that is not exported."
-        fix "Export it, or take it off `env.allow`.";
+        fix "Export it, or take it off `env.allow`."
+        absent "There is no referee in this version, so no session starts another.";
     ECap015 "E-CAP-015" "a child asks for a variable its parent does not hold"
         means "A started capsule may never hold more than the one that starts it."
         cause "The child's `env.allow` has a name that the parent's has not."
-        fix "Add the name to the parent, or take it off the child.";
+        fix "Add the name to the parent, or take it off the child."
+        absent "There is no referee in this version, so no session starts another.";
     ECap016 "E-CAP-016" "a declared variable is always stripped"
         means "The credential backstop drops this name for everybody, so the grant would deliver nothing."
         cause "`env.allow` names a well-known credential, or a name that `strip_env` drops."
@@ -118,7 +121,8 @@ codes! {
     ECap019 "E-CAP-019" "a process driver needs a variable that is not declared"
         means "The harness will not work without a variable that `env.allow` does not name."
         cause "The driver's manifest requires it."
-        fix "Add the name to `capabilities.env.allow`.";
+        fix "Add the name to `capabilities.env.allow`."
+        absent "Artifacts are not installed or opened by this version, so nothing of their own manifests is read.";
     ECap020 "E-CAP-020" "two artifacts share a tool name"
         means "The model calls tools by their bare names, and two entries have the same."
         cause "Two scopes publish an artifact of one name."
@@ -126,7 +130,8 @@ codes! {
     ECap021 "E-CAP-021" "a harness needs what the manifest does not allow"
         means "The harness asks for a host folder or a destination that is not granted, or that resolves to a refused place."
         cause "`capabilities.harness.paths` or `capabilities.network.allow` lacks it."
-        fix "Add each need that the message lists, or use another harness.";
+        fix "Add each need that the message lists, or use another harness."
+        absent "Artifacts are not installed or opened by this version, so nothing of their own manifests is read. A manifest with `harness.paths` is refused as `E-CAP-200`.";
     ECap200 "E-CAP-200" "a grant cannot be enforced by this version"
         means "The manifest asks for something that this version has no mechanism for. It is refused, so that it is never silently dropped."
         cause "A key that a later version enforces."
@@ -154,7 +159,8 @@ codes! {
     ECap206 "E-CAP-206" "an artifact is a WASM component"
         means "This version runs native programs only, and refuses what it cannot run."
         cause "The artifact's own manifest says `implementation: wasm`, or says nothing."
-        fix "Use a native build of the artifact.";
+        fix "Use a native build of the artifact."
+        absent "Artifacts are not installed or opened by this version, so nothing of their own manifests is read.";
     ECap207 "E-CAP-207" "the environment of the process would be stripped"
         means "`process.env` sets a name that the credential backstop drops or that the runtime owns, so it would never arrive."
         cause "A credential-shaped name, or one of `HOME`, `TMPDIR` and their kind."
@@ -182,7 +188,8 @@ codes! {
     EBun204 "E-BUN-204" "the bundle is not what its report says"
         means "`config.json` and `murmur-scope.json` do not belong together."
         cause "One of them was edited after the bundle was made."
-        fix "Make the bundle again.";
+        fix "Make the bundle again."
+        absent "There is no `bundle verify` in this version.";
     EBun205 "E-BUN-205" "a `org.murmur` annotation cannot be used"
         means "The policy that the annotation carries or names is unreadable, and a container is never started without the policy it asks for."
         cause "Broken JSON in `org.murmur.policy`, or a name in `org.murmur.manifest` that the operator's capsule folders do not have."
@@ -203,7 +210,8 @@ codes! {
     ERun006 "E-RUN-006" "the driver or the harness was not found"
         means "`inference.driver` is not installed, or its program is not on this host."
         cause "An artifact that was never installed, or a program missing on `PATH`."
-        fix "Install what the message names.";
+        fix "Install what the message names."
+        absent "Artifacts are not installed or opened by this version, so nothing of their own manifests is read.";
     ERun007 "E-RUN-007" "the session's record could not be written"
         means "A session whose trace cannot be written is ended, since nobody could say what it did."
         cause "A full disk, or a records folder that may not be written."
@@ -211,7 +219,8 @@ codes! {
     ERun008 "E-RUN-008" "an artifact is not installed"
         means "No store has an artifact that the manifest needs."
         cause "It was never installed on this host."
-        fix "Run `mur install` in the project.";
+        fix "Run `mur install` in the project."
+        absent "Artifacts are not installed or opened by this version, so nothing of their own manifests is read.";
     ERun009 "E-RUN-009" "the system prompt's file cannot be read"
         means "`inference.system_prompt_file` names a file that could not be read."
         cause "The path is relative to the manifest's folder, and there is no such file."
@@ -261,31 +270,38 @@ codes! {
     ERun019 "E-RUN-019" "the session could not register for spawning"
         means "A session that may start others, or was started by one, needs the referee, and could not reach it."
         cause "No referee listens at `MURMUR_ROOST_URL`."
-        fix "Start `mur roost`, or drop `capabilities.spawn`.";
+        fix "Start `mur roost`, or drop `capabilities.spawn`."
+        absent "There is no referee in this version, so no session starts another.";
     ERun020 "E-RUN-020" "the spawner's handle cannot be read"
         means "The session was started by another one, but what ties it to that one is unreadable."
         cause "`MURMUR_SPAWNER` or its lifeline was changed or closed."
-        fix "Start the session through its parent.";
+        fix "Start the session through its parent."
+        absent "There is no referee in this version, so no session starts another.";
     ERun021 "E-RUN-021" "a tool is for another platform"
         means "The artifact's program cannot run on this machine."
         cause "It was built for another system or processor."
-        fix "Install a build for this platform.";
+        fix "Install a build for this platform."
+        absent "Artifacts are not installed or opened by this version, so nothing of their own manifests is read.";
     ERun022 "E-RUN-022" "no session has that address"
         means "An id, a suffix or `@N` names no session."
         cause "A mistyped id, or a session that has ended and was removed."
-        fix "`mur ps` and `mur trace list` show those there are.";
+        fix "`mur ps` and `mur trace list` show those there are."
+        absent "Sessions are not looked up, stopped or pruned by this version.";
     ERun023 "E-RUN-023" "the session gives no answer"
         means "The session's process is there, but what was asked of it was not answered."
         cause "A process that hangs, or was stopped."
-        fix "End it with `mur stop`.";
+        fix "End it with `mur stop`."
+        absent "Sessions are not looked up, stopped or pruned by this version.";
     ERun024 "E-RUN-024" "the session could not be ended or is still running"
         means "Ending a session failed, or a record of a running one was to be removed."
         cause "The session is not this user's, or is still running."
-        fix "Stop the session first, as the user who started it.";
+        fix "Stop the session first, as the user who started it."
+        absent "Sessions are not looked up, stopped or pruned by this version.";
     ERun025 "E-RUN-025" "an artifact does not say how its upstream wants the key"
         means "An entry has a `gateway`, but the artifact's own manifest has no usable block on authentication."
         cause "An artifact that was not made for a gateway."
-        fix "Use an artifact that is, or drop the gateway.";
+        fix "Use an artifact that is, or drop the gateway."
+        absent "Artifacts are not installed or opened by this version, so nothing of their own manifests is read.";
     ERun040 "E-RUN-040" "the task did not complete"
         means "The session ended without the task being done."
         cause "The agent gave up, ran out of turns or was cancelled."
@@ -298,19 +314,23 @@ codes! {
     ERun047 "E-RUN-047" "the capsule's bytes changed after admission"
         means "What would be started is not what the referee allowed."
         cause "The artifact was replaced meanwhile."
-        fix "Ask for the spawn again.";
+        fix "Ask for the spawn again."
+        absent "There is no referee in this version, so no session starts another.";
     ERun050 "E-RUN-050" "a link or a wrong kind of file in the work folder"
         means "The runtime works in the work folder without following links, and met one."
         cause "The capsule, or its author, put a link where a file or folder is expected."
-        fix "Replace the link that the message names.";
+        fix "Replace the link that the message names."
+        absent "What this version reads of a work folder are `scope` and `read_only`, whose links have codes of their own.";
     ERun051 "E-RUN-051" "the child's work folder is another one"
         means "The folder a delegated session was to work in is not the one its parent made."
         cause "It was removed and made again."
-        fix "Delegate again.";
+        fix "Delegate again."
+        absent "There is no referee in this version, so no session starts another.";
     ERun053 "E-RUN-053" "the deadline was reached"
         means "The session was ended because its time was over."
         cause "`--deadline`, or the deadline of the session that started it."
-        fix "Give it more time, or less to do.";
+        fix "Give it more time, or less to do."
+        absent "Sessions have no deadline in this version.";
     ERun200 "E-RUN-200" "a step before the program's start failed"
         means "The container's first process could not be brought to the point where the program starts. The message names step and error; nothing is left behind."
         cause "The host refuses what the step needs."
@@ -346,7 +366,8 @@ codes! {
     ERun208 "E-RUN-208" "checkpoints need `criu`"
         means "`checkpoint` and `restore` are carried out by criu, which was not found or refused."
         cause "criu is not installed, or lacks the right."
-        fix "Install criu, and run as root.";
+        fix "Install criu, and run as root."
+        absent "There is no `checkpoint` and no `restore` in this version.";
     ERun209 "E-RUN-209" "a hook of the bundle failed"
         means "A program that `config.json` names as a hook ended with an error or took too long."
         cause "The hook itself; its output is printed with the message."
@@ -354,11 +375,13 @@ codes! {
     ERun210 "E-RUN-210" "a claim of the report does not hold"
         means "`mur prove` tried what the report calls closed, and it was open."
         cause "A defect of this program or of the kernel."
-        fix "Do not run the capsule on this host; report the claim.";
+        fix "Do not run the capsule on this host; report the claim."
+        absent "There is no `prove` in this version.";
     ERun211 "E-RUN-211" "the runtime found itself replaced"
         means "The binary that would confine a container is not the one that was called."
         cause "A container or a link in `/proc` replaced it."
-        fix "Install mur again, and look for what replaced it.";
+        fix "Install mur again, and look for what replaced it."
+        absent "This version has no check of its own binary.";
     ERun212 "E-RUN-212" "the lock file cannot be used"
         means "`murmur.lock` is no lock file of this version, so nothing says which bytes were installed."
         cause "A file edited by hand, or written by an older version; those are never migrated."
@@ -366,20 +389,22 @@ codes! {
     EShm200 "E-SHM-200" "a request of containerd cannot be carried out"
         means "The shim understood the request and could not do it."
         cause "What `mur` itself said is printed with the message."
-        fix "Follow the cause that is printed with it.";
+        fix "Follow the cause that is printed with it."
+        absent "The shim is not in this version.";
     EShm201 "E-SHM-201" "the shim did not find `mur`"
         means "The shim starts the `mur` binary for each verb, and there is none."
         cause "`mur` is neither beside the shim nor on `PATH`."
-        fix "Install `mur` beside the shim, or name it in the runtime's options.";
+        fix "Install `mur` beside the shim, or name it in the runtime's options."
+        absent "The shim is not in this version.";
     EShm202 "E-SHM-202" "the shim's socket cannot be used"
         means "containerd could not be answered, since the socket could not be made or taken over."
         cause "A stale socket of a shim that died, or a path that may not be written."
-        fix "Delete the task with `ctr task delete --force`, and start it again.";
+        fix "Delete the task with `ctr task delete --force`, and start it again."
+        absent "The shim is not in this version.";
     WSec001 "W-SEC-001" "no kernel sandbox on this host"
         means "Programs run held by convention alone. This kind of host has no mechanism."
         cause "The host is not Linux."
-        fix "Run on Linux."
-        absent "This program runs on Linux only.";
+        fix "Run on Linux.";
     WSec002 "W-SEC-002" "file and program scope are not enforced"
         means "Network, sockets, system calls and capabilities are held; which files and programs are reached is not."
         cause "The kernel has no usable Landlock."
@@ -387,8 +412,7 @@ codes! {
     WSec003 "W-SEC-003" "the shell's own connections are not bound"
         means "The allow list does not bind what `bash` opens itself."
         cause "The host is not Linux."
-        fix "Run on Linux."
-        absent "This program runs on Linux only.";
+        fix "Run on Linux.";
     WSec004 "W-SEC-004" "a credential is written out in a manifest"
         means "A field that looks like a credential holds it literally."
         cause "The key was pasted instead of named."
@@ -417,8 +441,7 @@ codes! {
     WSec010 "W-SEC-010" "nothing bounds all programs together"
         means "There is no bound on all processes of the capsule together."
         cause "The host is not Linux."
-        fix "Run on Linux."
-        absent "This program runs on Linux only.";
+        fix "Run on Linux.";
     WSec011 "W-SEC-011" "files of the work folder may be executed"
         means "What the capsule writes it may run, so the class is `advisory` on every host."
         cause "`filesystem.workdir_exec: true`."
@@ -426,7 +449,8 @@ codes! {
     WSec012 "W-SEC-012" "a compiler's helper may not be executed"
         means "The first real compile will fail; nothing is refused, since the check is a guess."
         cause "A helper of an allowed compiler has no execute grant."
-        fix "Allow the helper that the message names.";
+        fix "Allow the helper that the message names."
+        absent "The helpers of an allowed compiler are granted together with it.";
     WSec013 "W-SEC-013" "user namespaces are unrestricted for every program"
         means "A hardening of the host is off for everybody, not only for mur."
         cause "The AppArmor restriction was turned off host-wide."
@@ -451,7 +475,8 @@ codes! {
     WSec018 "W-SEC-018" "a tool's inputs are judged by their names"
         means "The tool does not mark which inputs are paths, so a write to a read-only subtree is guessed."
         cause "An input schema without the format annotations, on a host where mounts cannot hold the subtree."
-        fix "Annotate the schema.";
+        fix "Annotate the schema."
+        absent "Tools are not called by this version, so no schema is read.";
     WSec019 "W-SEC-019" "a key is not known"
         means "The key was ignored."
         cause "A spelling mistake, or a key of a newer version."
@@ -463,7 +488,8 @@ codes! {
     WSec023 "W-SEC-023" "the session cannot be found by its id"
         means "The record of the running session could not be written, so only its address reaches it."
         cause "The state folder may not be written."
-        fix "Correct the folder's owner.";
+        fix "Correct the folder's owner."
+        absent "Sessions are not looked up, stopped or pruned by this version.";
     WSec024 "W-SEC-024" "the capsule holds a secret of the host"
         means "A variable that looks like a credential is passed to the capsule."
         cause "`env.allow` names it."
@@ -475,7 +501,8 @@ codes! {
     WSec027 "W-SEC-027" "a gateway's key is read once"
         means "A changed key is only seen by the next session."
         cause "The key comes from the environment."
-        fix "Keep it in the operator's `credentials`.";
+        fix "Keep it in the operator's `credentials`."
+        absent "Gateways are carried and reported; their keys are not read by this version.";
     WSec028 "W-SEC-028" "a file with secrets can be read by others"
         means "Other users of this machine may read it; the message has path and mode."
         cause "A file made with a wide mode."
@@ -483,7 +510,8 @@ codes! {
     WSec029 "W-SEC-029" "a compiler could not be asked for its helpers"
         means "Whether its helpers may be executed is not known."
         cause "The compiler did not answer in time."
-        fix "Try a compile, and allow the helper that fails.";
+        fix "Try a compile, and allow the helper that fails."
+        absent "A compiler that does not answer is granted without helpers, and its first compile says so.";
     WSec030 "W-SEC-030" "a gateway's use is not counted"
         means "Only the gateway of the inference driver is metered."
         cause "Another artifact has a `gateway`."
@@ -521,7 +549,8 @@ codes! {
     WRun002 "W-RUN-002" "the harness's version is untested"
         means "It may work; nobody tried."
         cause "The installed harness is newer or older than those its driver names."
-        fix "Install a version that the driver names.";
+        fix "Install a version that the driver names."
+        absent "Artifacts are not installed or opened by this version, so nothing of their own manifests is read.";
     WRun003 "W-RUN-003" "an alternate model has no credential"
         means "Switching to it will fail."
         cause "The variable of its gateway has no value."
@@ -550,5 +579,6 @@ codes! {
     WRun200 "W-RUN-200" "native modules in a writable folder will not load"
         means "What is writable is not executable, so shared objects in the work folder are refused by the kernel."
         cause "Libraries or modules were installed into the work folder."
-        fix "List their folder in `filesystem.read_only` and in an `interpreter_runtime`.";
+        fix "List their folder in `filesystem.read_only` and in an `interpreter_runtime`."
+        absent "The work folder is not searched for native modules by this version.";
 }
