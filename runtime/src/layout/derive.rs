@@ -10,7 +10,6 @@ use mur_bundle::{ImportPath, Program};
 use crate::layout::child::ask;
 use crate::layout::loader::Loader;
 use crate::layout::program::Reader;
-use crate::layout::walk::Walker;
 
 /// Prints the import path of `CPython`, NUL-separated, without running anything of the user's.
 const PYTHON: &str = "import sys\np=list(sys.path)\ntry:\n import site\n p+=site.getsitepackages()\n\
@@ -46,9 +45,13 @@ pub(crate) fn import_paths(
     program: &Program,
     interpreter: Interpreter,
     writable: &[PathBuf],
-    walker: &mut Walker,
+    reader: &mut Reader,
 ) -> Vec<ImportPath> {
     let Some(path) = &program.path else { return Vec::new() };
+    // A virtual environment is told by this file beside its program or above.
+    for folder in path.ancestors().skip(1).take(2) {
+        reader.evidence.entry(&folder.join("pyvenv.cfg"));
+    }
     let answer = match interpreter {
         Interpreter::CPython => ask(path, &["-I", "-S", "-c", PYTHON]),
         Interpreter::Perl => ask(path, &["-f", "-e", PERL]),
@@ -64,9 +67,10 @@ pub(crate) fn import_paths(
         if !entry.is_absolute() {
             continue;
         }
-        let Ok(path) = walker.resolve(entry) else { continue };
+        let Ok(path) = reader.walker.resolve(entry) else { continue };
         let encloses = own.is_some_and(|own| own.starts_with(&path));
         let is_open = writable.iter().any(|folder| path.starts_with(folder));
+        reader.evidence.is_private |= is_open;
         let folder = path.is_dir();
         if encloses || is_open || !folder && !is_archive(&path) {
             continue;
@@ -94,9 +98,13 @@ pub(crate) struct Modules {
 }
 
 /// Reads every file below `folder` once, but for folders in `apart`, which are read for themselves.
+///
+/// As evidence count the folder itself, where installers leave a mark of every package, and those that hold modules:
+/// thousands of others hold text alone.
 pub(crate) fn read_modules(folder: &Path, apart: &[PathBuf], reader: &mut Reader) -> Modules {
     let mut modules = Modules::default();
     let mut folders = vec![folder.to_path_buf()];
+    reader.evidence.listing(folder);
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.filter_map(Result::ok) {
@@ -107,7 +115,7 @@ pub(crate) fn read_modules(folder: &Path, apart: &[PathBuf], reader: &mut Reader
                     folders.push(path);
                 }
             } else if kind.is_file() && may_be_elf(&entry.file_name()) {
-                read_module(&path, &mut modules, reader);
+                read_module((&folder, &path), &mut modules, reader);
             }
         }
     }
@@ -126,8 +134,9 @@ fn may_be_elf(name: &OsStr) -> bool {
     !TEXT.iter().any(|own| extension == *own)
 }
 
-fn read_module(path: &Path, modules: &mut Modules, reader: &mut Reader) {
+fn read_module((folder, path): (&Path, &Path), modules: &mut Modules, reader: &mut Reader) {
     let Some(elf) = reader.loader.elf(path) else { return };
+    reader.evidence.listing(folder);
     if elf.is_program {
         modules.programs.push(path.into());
     } else {

@@ -1,20 +1,23 @@
 //! Gathers programs, libraries, import paths and granted folders of one policy, each file read once.
 
+use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use mur_bundle::{GrantedPath, ImportPath, LibraryFolder, PathLink, Program, ReadPath, WorkFolder};
 use mur_policy::CapabilityPolicy;
+use serde::{Deserialize, Serialize};
 
 use crate::layout::LayoutRequest;
 use crate::layout::derive::{import_paths, read_modules, recognise};
+use crate::layout::evidence::Evidence;
 use crate::layout::helper::{company, library_folder};
 use crate::layout::program::Reader;
 use crate::layout::trust::trust_store;
 use crate::layout::walk::Walker;
 
 /// What was found.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gathered {
     pub(crate) programs: Vec<Program>,
     pub(crate) library_folders: Vec<LibraryFolder>,
@@ -37,13 +40,13 @@ impl Gathered {
     /// Reads everything. What is not found is left out; the plan refuses what it cannot do without.
     pub(crate) fn read(
         policy: &CapabilityPolicy,
-        request: &LayoutRequest,
-        work: &WorkFolder,
+        surroundings: &Surroundings<'_>,
+        evidence: &mut Evidence,
     ) -> Self {
         let mut gathered = Self::default();
-        let mut reader = Reader::new(&request.search_path, &work.path);
-        let writable = writable_roots(policy, request, work);
-        let mut folders = gathered.programs(policy, &writable, &mut reader);
+        let mut reader = Reader::new(surroundings.search_path, &surroundings.chosen_in);
+        let writable = surroundings.writable.as_slice();
+        let mut folders = gathered.programs(policy, writable, &mut reader);
         gathered.grants(policy, &mut reader.walker);
         folders.extend(gathered.granted_modules(policy));
         gathered.libc_files(&mut reader);
@@ -51,10 +54,20 @@ impl Gathered {
             folders.push(ModuleFolder { owner: 0, path: folder });
         }
         gathered.modules(folders, &mut reader);
-        gathered.trust_store = trust_store(policy, &writable);
-        gathered.search_fronts = reader.fronts;
-        gathered.links = reader.walker.into_links();
+        gathered.trust_store = trust_store(policy, writable, &mut reader);
+        gathered.search_fronts = std::mem::take(&mut reader.fronts);
+        gathered.links = reader.finish(evidence);
         gathered
+    }
+
+    /// What was derived to be read: none of it may lie where a capsule writes.
+    pub(crate) fn read_paths(&self) -> impl Iterator<Item = &Path> {
+        let imports = self.imports.iter().map(|import| import.path.as_path());
+        let trusted = self.trust_store.iter().map(|read| read.path.as_path());
+        let programs = self.programs.iter().flat_map(|program| {
+            program.executables.iter().chain(&program.helpers).map(PathBuf::as_path)
+        });
+        imports.chain(trusted).chain(programs)
     }
 
     /// The programs of `shell.allow`, with their company and import paths.
@@ -76,11 +89,12 @@ impl Gathered {
             folders.extend(company.folders.into_iter().map(|path| ModuleFolder { owner, path }));
             for file in program.executables.clone() {
                 let own = writable.iter().any(|folder| file.starts_with(folder));
+                reader.evidence.is_private |= own;
                 let Some(interpreter) = recognise(&file, &mut reader.loader).filter(|_| !own)
                 else {
                     continue;
                 };
-                let imports = import_paths(&program, interpreter, writable, &mut reader.walker);
+                let imports = import_paths(&program, interpreter, writable, reader);
                 let paths = imports.iter().filter(|import| import.folder);
                 folders.extend(paths.map(|it| ModuleFolder { owner, path: it.path.clone() }));
                 self.imports.extend(imports);
@@ -188,15 +202,43 @@ impl Gathered {
     }
 }
 
-/// The host folders that the capsule may write: nothing in them is trusted to say what else it may read.
-fn writable_roots(
-    policy: &CapabilityPolicy,
-    request: &LayoutRequest,
-    work: &WorkFolder,
-) -> Vec<PathBuf> {
-    let own = [&request.folders.tmp.source, &request.folders.home.source, &work.path];
-    let granted = policy.host_paths.iter().filter(|grant| grant.writable).map(|grant| &grant.path);
-    let mut roots: Vec<PathBuf> = own.into_iter().chain(granted).cloned().collect();
-    roots.retain(|path: &PathBuf| path.is_absolute() && path != Path::new("/"));
-    roots
+/// What a reading depends on besides the policy.
+#[derive(Debug)]
+pub(crate) struct Surroundings<'a> {
+    /// `PATH`.
+    pub(crate) search_path: &'a OsStr,
+    /// Where version managers look for a choice: the work folder, or what will hold it.
+    pub(crate) chosen_in: PathBuf,
+    /// The host folders that the capsule may write: nothing in them is trusted to say what else it may read.
+    writable: Vec<PathBuf>,
+}
+
+impl<'a> Surroundings<'a> {
+    /// The surroundings of a request.
+    pub(crate) fn new(
+        policy: &CapabilityPolicy,
+        request: &'a LayoutRequest,
+        work: &WorkFolder,
+    ) -> Self {
+        let own = [&request.folders.tmp.source, &request.folders.home.source, &work.path];
+        let granted =
+            policy.host_paths.iter().filter(|grant| grant.writable).map(|grant| &grant.path);
+        let mut writable: Vec<PathBuf> = own.into_iter().chain(granted).cloned().collect();
+        writable.retain(|path: &PathBuf| path.is_absolute() && path != Path::new("/"));
+        // A new folder is empty, so that only the folders above it can hold a choice.
+        let chosen_in = work.path.ancestors().find(|path| path.exists());
+        let chosen_in = chosen_in.unwrap_or(Path::new("/")).into();
+        Self { search_path: &request.search_path, chosen_in, writable }
+    }
+
+    /// Surroundings made up by a test.
+    #[cfg(test)]
+    pub(crate) fn of(search_path: &'a OsStr, chosen_in: &Path, writable: &[PathBuf]) -> Self {
+        Self { search_path, chosen_in: chosen_in.into(), writable: writable.to_vec() }
+    }
+
+    /// Whether a path lies where the capsule may write.
+    pub(crate) fn may_write(&self, path: &Path) -> bool {
+        self.writable.iter().any(|folder| path.starts_with(folder))
+    }
 }

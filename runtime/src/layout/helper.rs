@@ -68,6 +68,9 @@ fn compiler(path: &Path, reader: &mut Reader) -> Company {
         .map(|folder| PathBuf::from(OsStr::from_bytes(folder)))
         .filter(|folder| folder.is_absolute())
         .collect();
+    for folder in &folders {
+        reader.evidence.listing(folder);
+    }
     for stage in COMPILER {
         let own = folders.iter().map(|folder| folder.join(stage)).find(|path| path.is_file());
         if let Some(path) = own.or_else(|| reader.look_up(OsStr::new(stage))) {
@@ -88,6 +91,7 @@ fn git(path: &Path, reader: &mut Reader) -> Company {
     let Some(answer) = ask(path, &["--exec-path"]) else { return company };
     let folder = Path::new(OsStr::from_bytes(answer.trim_ascii_end())).to_path_buf();
     let Ok(folder) = reader.walker.resolve(&folder) else { return company };
+    reader.evidence.listing(&folder);
     let Ok(entries) = fs::read_dir(&folder) else { return company };
     let mut commands: Vec<PathBuf> = entries
         .filter_map(Result::ok)
@@ -121,6 +125,9 @@ fn java(name: &str, file: &Path, reader: &mut Reader) -> Company {
     let mut folders = vec![home.to_path_buf()];
     for inner in ["conf", "conf/security", "lib", "lib/security", "lib/server"] {
         folders.push(home.join(inner));
+    }
+    for folder in &folders {
+        reader.evidence.listing(folder);
     }
     let mut outside: Vec<PathBuf> =
         folders.iter().flat_map(|folder| leaving(folder, home)).collect();

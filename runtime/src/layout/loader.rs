@@ -7,6 +7,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::layout::elf::Elf;
+use crate::layout::evidence::Evidence;
 use crate::layout::walk::Walker;
 
 /// The folder name of this processor's libraries where several live side by side (Debian's multiarch).
@@ -39,6 +40,8 @@ pub(crate) struct Loader {
     defaults: HashMap<(Flavour, OsString), Vec<PathBuf>>,
     glibc_folders: Vec<PathBuf>,
     musl_folders: Vec<PathBuf>,
+    /// What was looked at.
+    pub(crate) evidence: Evidence,
 }
 
 /// What one program or library needs.
@@ -61,14 +64,24 @@ struct Pending {
 impl Loader {
     /// Reads the search folders of this host.
     pub(crate) fn new() -> Self {
-        let mut glibc_folders = configured_folders(Path::new("/etc/ld.so.conf"));
+        let mut evidence = Evidence::default();
+        let mut glibc_folders = configured_folders(Path::new("/etc/ld.so.conf"), &mut evidence);
         for parent in ["/lib", "/usr/lib"] {
             glibc_folders.push(Path::new(parent).join(MULTIARCH));
         }
         glibc_folders.extend(["/lib64", "/usr/lib64", "/lib", "/usr/lib"].map(PathBuf::from));
+        for folder in &glibc_folders {
+            evidence.listing(folder);
+        }
         glibc_folders.retain(|folder| folder.is_dir());
         let musl_folders = ["/lib", "/usr/local/lib", "/usr/lib"].map(PathBuf::from).into();
-        Self { files: HashMap::new(), defaults: HashMap::new(), glibc_folders, musl_folders }
+        Self {
+            files: HashMap::new(),
+            defaults: HashMap::new(),
+            glibc_folders,
+            musl_folders,
+            evidence,
+        }
     }
 
     /// What is known of a canonical file; `None` when it is no ELF file of this machine or not readable.
@@ -180,6 +193,9 @@ impl Loader {
     }
 
     fn library(&mut self, path: &Path, walker: &mut Walker) -> Option<PathBuf> {
+        if let Some(folder) = path.parent() {
+            self.evidence.listing(folder);
+        }
         if !path.exists() {
             return None;
         }
@@ -232,13 +248,14 @@ fn replace(text: &[u8], name: &str, value: &[u8]) -> Vec<u8> {
 }
 
 /// The folders an `ld.so.conf` names, its `include` lines followed.
-fn configured_folders(conf: &Path) -> Vec<PathBuf> {
+fn configured_folders(conf: &Path, evidence: &mut Evidence) -> Vec<PathBuf> {
     let mut folders = Vec::new();
-    read_conf(conf, 0, &mut folders);
+    read_conf(conf, 0, &mut folders, evidence);
     folders
 }
 
-fn read_conf(conf: &Path, depth: u32, folders: &mut Vec<PathBuf>) {
+fn read_conf(conf: &Path, depth: u32, folders: &mut Vec<PathBuf>, evidence: &mut Evidence) {
+    evidence.entry(conf);
     let Ok(text) = fs::read_to_string(conf) else { return };
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -246,8 +263,11 @@ fn read_conf(conf: &Path, depth: u32, folders: &mut Vec<PathBuf>) {
             && depth < 4
         {
             let pattern = conf.parent().unwrap_or(Path::new("/etc")).join(pattern);
+            if let Some(folder) = pattern.parent() {
+                evidence.listing(folder);
+            }
             for included in matching(&pattern) {
-                read_conf(&included, depth + 1, folders);
+                read_conf(&included, depth + 1, folders, evidence);
             }
         } else if line.starts_with('/') {
             folders.extend(line.split([':', ',', ' ', '\t']).map(PathBuf::from));
@@ -306,7 +326,7 @@ mod tests {
         fs::write(dir.path().join("conf.d/b.conf"), "/b\n").unwrap();
         fs::write(dir.path().join("conf.d/a.conf"), "# only\n/a\n/a2\n").unwrap();
         fs::write(dir.path().join("conf.d/other"), "/no\n").unwrap();
-        let folders = configured_folders(&conf);
+        let folders = configured_folders(&conf, &mut Evidence::default());
         assert_eq!(folders, ["/a", "/a2", "/b", "/last"].map(PathBuf::from));
     }
 

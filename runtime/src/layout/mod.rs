@@ -1,11 +1,15 @@
 //! Reads what a bundle's plan needs to know of the host's files: programs, libraries, links, owners.
 
+mod cache;
 mod cgroup;
 mod child;
 mod closed;
 mod derive;
 mod elf;
 mod error;
+mod evidence;
+#[cfg(test)]
+mod fixture;
 mod gather;
 mod helper;
 mod host;
@@ -27,9 +31,10 @@ use mur_bundle::HostLayout;
 use mur_policy::CapabilityPolicy;
 
 use crate::layout::closed::closed_folders;
-use crate::layout::gather::Gathered;
+use crate::layout::gather::Surroundings;
 use crate::layout::identity::{Accounts, Claim};
 
+pub use cache::{Cache, Keeping};
 pub use error::LayoutError;
 pub use image::{ImageError, read_image};
 pub use request::{IdentityChoice, LayoutRequest, Purpose, WorkdirState};
@@ -61,7 +66,8 @@ pub fn read_layout(
     };
     let identity =
         identity::choose(claim, &Accounts::read(), |mapping| idmap::attempt(&ground, mapping));
-    let gathered = Gathered::read(policy, request, &workdir);
+    let surroundings = Surroundings::new(policy, request, &workdir);
+    let gathered = cache::gather(policy, &surroundings, request.cache.as_ref());
     let mut layout = HostLayout {
         root: host::root_entries()?,
         folders: request.folders.clone(),

@@ -5,11 +5,12 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use mur_bundle::Program;
+use mur_bundle::{PathLink, Program};
 
+use crate::layout::evidence::Evidence;
 use crate::layout::loader::Loader;
 use crate::layout::script::Shebang;
-use crate::layout::stand_in::{Stand, stand};
+use crate::layout::stand_in::{Stand, note, stand};
 use crate::layout::walk::Walker;
 
 /// How deep interpreters may nest; the kernel itself stops at five (`BINPRM`'s recursion limit).
@@ -28,6 +29,8 @@ pub(crate) struct Reader {
     workdir: PathBuf,
     /// Folders that must come before the rest of `PATH`: the real ones behind programs that stand in for others.
     pub(crate) fronts: Vec<PathBuf>,
+    /// What was looked at, besides what the two readers above note themselves.
+    pub(crate) evidence: Evidence,
 }
 
 /// The absolute folders of a search path. A relative one would be the capsule's to fill.
@@ -44,7 +47,16 @@ impl Reader {
             search: search_folders(search_path),
             workdir: workdir.into(),
             fronts: Vec::new(),
+            evidence: Evidence::default(),
         }
+    }
+
+    /// Everything that was looked at, and every link that was followed.
+    pub(crate) fn finish(self, evidence: &mut Evidence) -> Vec<PathLink> {
+        self.walker.note(evidence);
+        evidence.absorb(self.loader.evidence);
+        evidence.absorb(self.evidence);
+        self.walker.into_links()
     }
 
     /// Reads one program by name; not found is a program without a path.
@@ -68,9 +80,11 @@ impl Reader {
     pub(crate) fn look_up(&mut self, name: &OsStr) -> Option<PathBuf> {
         for folder in &self.search {
             let path = folder.join(name);
+            self.evidence.listing(folder);
             if !is_program(&path) {
                 continue;
             }
+            note(&path, &self.workdir, &mut self.evidence);
             match stand(&path, &self.workdir) {
                 Stand::Itself => return Some(path),
                 Stand::Next => {}

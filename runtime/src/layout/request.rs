@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use mur_bundle::SessionFolders;
 use mur_policy::Caller;
 
+use crate::layout::Cache;
+
 /// Where a capsule runs, for whom, and what for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutRequest {
@@ -25,6 +27,8 @@ pub struct LayoutRequest {
     pub identity: IdentityChoice,
     /// What the layout is read for.
     pub purpose: Purpose,
+    /// Where readings are kept between launches; `None` reads everything.
+    pub cache: Option<Cache>,
 }
 
 /// Whether a work folder is there.

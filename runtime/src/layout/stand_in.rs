@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use crate::layout::evidence::Evidence;
+
 /// Version managers that keep `shims/NAME` beside `versions/VERSION/bin/NAME`, and the file that picks a version for a
 /// project.
 const MANAGERS: [(&str, &str); 5] = [
@@ -30,6 +32,34 @@ pub(crate) enum Stand {
 /// The choice is the manager's own, read from its files and without its variables, which no command gets either.
 pub(crate) fn stand(path: &Path, workdir: &Path) -> Stand {
     shim(path, workdir).or_else(|| proxy(path, workdir)).unwrap_or(Stand::Itself)
+}
+
+/// Notes what [`stand`] looks at for `path`.
+pub(crate) fn note(path: &Path, workdir: &Path, evidence: &mut Evidence) {
+    let Some(folder) = path.parent() else { return };
+    let mut choices = |names: &[&str]| {
+        evidence.chosen_in = Some(workdir.into());
+        for above in workdir.ancestors() {
+            for name in names {
+                evidence.entry(&above.join(name));
+            }
+        }
+    };
+    if folder.ends_with("shims") {
+        let names: Vec<&str> = MANAGERS.iter().map(|(_, file)| *file).collect();
+        choices(&names);
+        if let Some(root) = folder.parent() {
+            evidence.entry(path);
+            evidence.entry(&root.join("version"));
+            evidence.listing(&root.join("versions"));
+        }
+    } else if folder.join("rustup").exists() {
+        choices(&["rust-toolchain.toml", "rust-toolchain"]);
+        if let Some(home) = folder.parent().and_then(Path::parent) {
+            evidence.entry(&home.join(".rustup/settings.toml"));
+            evidence.listing(&home.join(".rustup/toolchains"));
+        }
+    }
 }
 
 fn shim(path: &Path, workdir: &Path) -> Option<Stand> {

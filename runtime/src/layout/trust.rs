@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use mur_bundle::ReadPath;
 use mur_policy::CapabilityPolicy;
 
+use crate::layout::program::Reader;
+
 const FILES: [&str; 7] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -25,15 +27,23 @@ const FOLDERS: [&str; 5] = [
 ];
 
 /// The trust store of a capsule that has both commands and a network; sorted, nothing beneath another entry.
-pub(crate) fn trust_store(policy: &CapabilityPolicy, writable: &[PathBuf]) -> Vec<ReadPath> {
+pub(crate) fn trust_store(
+    policy: &CapabilityPolicy,
+    writable: &[PathBuf],
+    reader: &mut Reader,
+) -> Vec<ReadPath> {
     let commands = policy.shell.as_ref().is_some_and(|shell| !shell.allow.is_empty());
     if !commands || policy.network.allow.is_empty() {
         return Vec::new();
     }
-    let canonical = |path: &&str| fs::canonicalize(path).ok();
     let is_open = |path: &Path| writable.iter().any(|folder| path.starts_with(folder));
+    let Reader { walker, evidence, .. } = reader;
+    let mut canonical = |path: &&str| walker.resolve(Path::new(path)).ok();
     let mut folders: BTreeSet<PathBuf> =
-        FOLDERS.iter().filter_map(canonical).filter(|path| path.is_dir()).collect();
+        FOLDERS.iter().filter_map(&mut canonical).filter(|path| path.is_dir()).collect();
+    for folder in &folders {
+        evidence.listing(folder);
+    }
     let elsewhere: Vec<PathBuf> = folders.iter().flat_map(|folder| link_targets(folder)).collect();
     for parent in elsewhere {
         let encloses = folders.iter().any(|folder| folder.starts_with(&parent));
@@ -41,10 +51,11 @@ pub(crate) fn trust_store(policy: &CapabilityPolicy, writable: &[PathBuf]) -> Ve
             folders.insert(parent);
         }
     }
+    evidence.is_private |= folders.iter().any(|path| is_open(path));
     folders.retain(|path| !is_open(path));
     let files: BTreeSet<PathBuf> = FILES
         .iter()
-        .filter_map(canonical)
+        .filter_map(&mut canonical)
         .filter(|path| path.is_file() && !is_open(path))
         .filter(|path| !folders.iter().any(|folder| path.starts_with(folder)))
         .collect();

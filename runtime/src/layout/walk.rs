@@ -1,6 +1,6 @@
 //! Follows a name to its file, one component at a time, and remembers every link on the way.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -8,6 +8,8 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use mur_bundle::PathLink;
+
+use crate::layout::evidence::Evidence;
 
 /// As many links as the kernel follows in one name (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
@@ -17,6 +19,7 @@ const MOST_LINKS: usize = 40;
 pub(crate) struct Walker {
     links: BTreeMap<PathBuf, PathBuf>,
     plain: BTreeMap<PathBuf, Plain>,
+    absent: BTreeSet<PathBuf>,
 }
 
 /// A name that is no link.
@@ -63,6 +66,12 @@ impl Walker {
         Ok(resolved)
     }
 
+    /// Every name that was looked at, found or not.
+    pub(crate) fn note(&self, evidence: &mut Evidence) {
+        let names = self.links.keys().chain(self.plain.keys()).chain(&self.absent);
+        names.for_each(|path| evidence.entry(path));
+    }
+
     /// Every link that was followed, sorted by where it is.
     pub(crate) fn into_links(self) -> Vec<PathLink> {
         self.links.into_iter().map(|(path, target)| PathLink { path, target }).collect()
@@ -76,7 +85,13 @@ impl Walker {
         if self.plain.contains_key(path) {
             return Ok(None);
         }
-        let kind = fs::symlink_metadata(path)?.file_type();
+        let kind = match fs::symlink_metadata(path) {
+            Ok(meta) => meta.file_type(),
+            Err(error) => {
+                self.absent.insert(path.into());
+                return Err(error);
+            }
+        };
         if kind.is_symlink() {
             let target = fs::read_link(path)?;
             self.links.insert(path.into(), target.clone());

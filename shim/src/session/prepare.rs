@@ -11,7 +11,9 @@ use mur_policy::{
     CapabilityPolicy, ContainmentDecision, HostProbe, Lowered, Notice, Outcomes, Placement,
     ProcessPolicy, ScopeReport, check_floor, check_host_paths, check_network, decide,
 };
-use mur_runtime::layout::{IdentityChoice, LayoutRequest, Purpose, WorkdirState, read_layout};
+use mur_runtime::layout::{
+    Cache, IdentityChoice, Keeping, LayoutRequest, Purpose, WorkdirState, read_layout,
+};
 
 use super::error::PrepareError;
 use super::folders::WorkdirChoice;
@@ -119,7 +121,8 @@ impl Prepared {
             WorkdirChoice::PerSession(root) => (root.clone(), WorkdirState::New),
         };
         let folders = self.folders_of_bundle();
-        let mut layout = self.read_layout((workdir, state), folders, identity, purpose)?;
+        let mut layout =
+            self.read((workdir, state), folders, (identity, purpose), Keeping::UseOnly)?;
         if state == WorkdirState::New && purpose == Purpose::Bundle {
             layout.workdir.source = WORKDIR_OF_BUNDLE.into();
         }
@@ -134,6 +137,17 @@ impl Prepared {
         identity: IdentityChoice,
         purpose: Purpose,
     ) -> Result<HostLayout, PrepareError> {
+        self.read((workdir, workdir_state), folders, (identity, purpose), Keeping::Keep)
+    }
+
+    fn read(
+        &self,
+        (workdir, workdir_state): (PathBuf, WorkdirState),
+        folders: FolderLayout,
+        (identity, purpose): (IdentityChoice, Purpose),
+        keeping: Keeping,
+    ) -> Result<HostLayout, PrepareError> {
+        let cache = Cache { folder: self.home.root().join("cache"), keeping };
         let request = LayoutRequest {
             workdir,
             workdir_state,
@@ -143,6 +157,7 @@ impl Prepared {
             caller: self.host.caller.clone(),
             identity,
             purpose,
+            cache: Some(cache),
         };
         Ok(read_layout(&self.policy, &request)?)
     }
