@@ -28,7 +28,7 @@ pub use mount::{Attributes, Idmap, Mount, Mounted, Propagation};
 pub use mount_option::known_words as mount_words;
 pub use namespace::{IdMaps, IdRange, Joined, NamespaceKind, Namespaces};
 pub use net_device::NetDevice;
-pub use options::{ExecOptions, Holder, RootEntry, SessionKeyring};
+pub use options::{ExecOptions, Holder, Orphan, RootEntry, SessionKeyring};
 pub use process::Program;
 pub use step::{
     Affinity, Clock, ClockOffset, Confinement, Entry, Identity, Ids, Meeting, MemoryPolicy, Rlimit,

@@ -16,9 +16,21 @@ pub struct ExecOptions {
     /// Namespaces entered before any is made, so that a container with a new user namespace has no
     /// power over them; the kinds in here are left out of `linux.namespaces`.
     pub outer: Vec<Joined>,
+    /// What becomes of the container when whoever starts it ends.
+    pub orphan: Orphan,
     /// How many sockets were passed by `LISTEN_FDS`; the program is told of as many.
     /// They count as well in [`crate::engine::Seat::preserve_fds`].
     pub listen_fds: u32,
+}
+
+/// What becomes of a container when the process that started it ends, by any means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Orphan {
+    /// It lives on, as the runtime-spec says.
+    #[default]
+    LivesOn,
+    /// The kernel kills its first process, and with that all of them (`PR_SET_PDEATHSIG`).
+    Killed,
 }
 
 /// How the new root is entered.

@@ -11,7 +11,7 @@ use super::device::devices;
 use super::mount::{Mount, Mounted, Place, Propagation, clean};
 use super::namespace::{NamespaceKind, Namespaces};
 use super::net_device::net_devices;
-use super::options::{ExecOptions, Holder, SessionKeyring};
+use super::options::{ExecOptions, Holder, Orphan, SessionKeyring};
 use super::process::{self, Program};
 use super::step::{
     Affinity, Clock, ClockOffset, Confinement, Entry, Identity, Ids, Meeting, Root, RootStep, Step,
@@ -66,6 +66,9 @@ pub(super) fn container(
         });
     }
     becoming(process, &base, &affinity, linux.memory_policy().as_ref(), &mut steps)?;
+    if options.orphan == Orphan::Killed {
+        steps.then(Identity::EndWithParent);
+    }
     confining(process, &base, options, &mut steps);
     Ok(ExecPlan {
         net_devices: net_devices(linux.net_devices().as_ref(), &namespaces)?,

@@ -90,6 +90,8 @@ pub enum Identity {
     OomScoreAdjust(i32),
     /// No debugger, and `/proc/self` belongs to root, until it executes its program.
     NotDumpable,
+    /// Be killed when the parent ends. After the last change of user, which would take it back.
+    EndWithParent,
     /// The ids that own what is made for the container: the first that its user namespace maps.
     MakerIds(Vec<Ids>),
     /// A session of its own.

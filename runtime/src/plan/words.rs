@@ -69,6 +69,7 @@ fn identity(step: &Identity, f: &mut Formatter<'_>) -> fmt::Result {
     match step {
         Identity::OomScoreAdjust(score) => write!(f, "set `oom_score_adj` to `{score}`"),
         Identity::NotDumpable => f.write_str("hide from debuggers"),
+        Identity::EndWithParent => f.write_str("end with its parent"),
         Identity::MakerIds(_) => f.write_str("become a user of its user namespace"),
         Identity::UserIds(ids) => {
             write!(f, "become user `{}`, group `{}`", ids.uid, ids.gid)

@@ -12,7 +12,7 @@ use mur_runtime::cgroup::{CapsuleScope, Rights, scope_name};
 use mur_runtime::engine::{NativeEngine, Stdio};
 use mur_runtime::id::ContainerId;
 use mur_runtime::layout::{IdentityChoice, Purpose, WorkdirState};
-use mur_runtime::plan::{ExecOptions, Holder};
+use mur_runtime::plan::{ExecOptions, Holder, Orphan};
 use mur_runtime::store::Store;
 use mur_runtime::verb::{
     Console, CreateRequest, Created, ExitStatus as Ended, Force, Group, Master, Supervisor, Until,
@@ -240,7 +240,11 @@ impl Session<'_> {
             id,
             bundle: bundle.dir(),
             spec: bundle.spec(),
-            options: ExecOptions { holder: Holder::Reaper, ..ExecOptions::default() },
+            options: ExecOptions {
+                holder: Holder::Reaper,
+                orphan: Orphan::Killed,
+                ..ExecOptions::default()
+            },
             group: Group::Given(Box::new(scope)),
             stdio: streams,
             console: console.map(Console::engine_end),

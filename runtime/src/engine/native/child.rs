@@ -5,7 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use landlock::RulesetCreated;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl, open};
-use nix::sys::prctl::{set_dumpable, set_no_new_privs};
+use nix::sys::prctl::{set_dumpable, set_no_new_privs, set_pdeathsig};
+use nix::sys::signal::Signal;
 use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::{Pid, read, sethostname, setsid, write};
@@ -444,6 +445,7 @@ fn take_on(step: &Identity) -> Result<(), Fault> {
     match step {
         Identity::OomScoreAdjust(score) => identity::oom_score_adjust(*score),
         Identity::NotDumpable => Ok(set_dumpable(false)?),
+        Identity::EndWithParent => Ok(set_pdeathsig(Signal::SIGKILL)?),
         Identity::MakerIds(candidates) => identity::take_first(candidates),
         Identity::UserIds(ids) => {
             identity::own_pipes(ids.uid);
