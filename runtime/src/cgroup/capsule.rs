@@ -29,6 +29,32 @@ pub fn scope_name(session: &str, pid: u32, serial: u32) -> String {
     format!("murmur-{session}-{pid}-{serial}")
 }
 
+/// The process that made a group of this name; `None` for a name of somebody else's.
+fn maker_of(name: &str) -> Option<u32> {
+    let mut parts = name.strip_prefix("murmur-ses_")?.rsplitn(3, '-');
+    let (serial, pid) = (parts.next()?, parts.next()?);
+    serial.parse::<u32>().ok()?;
+    pid.parse().ok()
+}
+
+/// Removes the empty groups of capsules whose maker has ended without taking them away.
+///
+/// A group with a process in it is busy and stays: its container is deleted first.
+pub fn sweep_groups() {
+    let Ok(layout) = Layout::read() else { return };
+    let any = in_files(Path::new("any"), &layout);
+    for folder in any.folders().filter_map(Path::parent) {
+        let Ok(entries) = std::fs::read_dir(folder) else { continue };
+        for entry in entries.flatten() {
+            let maker = entry.file_name().to_str().and_then(maker_of);
+            if maker.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+                // Busy, or gone in between: somebody else's to remove.
+                let _ = std::fs::remove_dir(entry.path());
+            }
+        }
+    }
+}
+
 /// The group of a capsule; removed on drop unless kept.
 #[derive(Debug)]
 pub struct CapsuleScope {
@@ -249,6 +275,16 @@ impl Drop for Aside {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_maker_of_a_group_is_read_from_our_own_names_alone() {
+        let name = scope_name("ses_01ab", 4711, 0);
+        assert_eq!(maker_of(&name), Some(4711));
+        for other in ["murmur-supervisor", "ses_01ab-4711-0", "murmur-ses_01ab", "murmur-ses_-x-0"]
+        {
+            assert_eq!(maker_of(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn a_session_names_a_group_that_is_one_folder() {

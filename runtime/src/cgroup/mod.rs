@@ -23,7 +23,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub use capsule::{CapsuleScope, ScopeProbe, probe_limits, scope_name};
+pub use capsule::{CapsuleScope, ScopeProbe, probe_limits, scope_name, sweep_groups};
 pub use device::DeviceError;
 pub use error::{MemberError, ScopeError};
 pub use layout::{Layout, LayoutError, V1Hierarchy, V2Hierarchy, Version};

@@ -197,6 +197,12 @@ fn sweep(sessions: &HeldDir) {
     }
 }
 
+/// Whether somebody holds the lock of a session: then it lives.
+pub(crate) fn is_held(sessions: &Path, name: &str) -> bool {
+    let lock = std::fs::File::open(sessions.join(name).join(".lock"));
+    lock.is_ok_and(|file| Flock::lock(file, FlockArg::LockExclusiveNonblock).is_err())
+}
+
 fn is_dead(sessions: &HeldDir, name: &OsStr) -> bool {
     let Ok(session) = sessions.open_below(name) else { return false };
     let flags = OFlag::O_RDWR | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;

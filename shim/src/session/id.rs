@@ -35,6 +35,12 @@ impl AsRef<Path> for SessionId {
     }
 }
 
+/// Whether a text has the form of a session's name.
+pub fn is_session(text: &str) -> bool {
+    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text.strip_prefix("ses_").is_some_and(|digits| digits.len() == 32 && digits.bytes().all(hex))
+}
+
 /// A fresh name of one trace record.
 pub fn mint_event_id() -> String {
     format!("evt_{}", Uuid::now_v7().simple())

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use mur_bundle::{Bundle, HostLayout, plan, write};
 use mur_policy::report::{CgroupScopeStatus, ScopeOutcome};
 use mur_policy::{Notice, ScopeReport};
-use mur_runtime::cgroup::{CapsuleScope, Rights, scope_name};
+use mur_runtime::cgroup::{CapsuleScope, Rights, scope_name, sweep_groups};
 use mur_runtime::engine::{NativeEngine, Stdio};
 use mur_runtime::id::ContainerId;
 use mur_runtime::layout::{IdentityChoice, Purpose, WorkdirState};
 use mur_runtime::plan::{ExecOptions, Holder, Orphan};
+use mur_runtime::state::Status;
 use mur_runtime::store::Store;
 use mur_runtime::verb::{
     Console, CreateRequest, Created, ExitStatus as Ended, Force, Group, Master, Supervisor, Until,
@@ -23,8 +24,8 @@ use oci_spec::runtime::{LinuxResources, Spec};
 
 use super::error::{PrepareError, RunError};
 use super::explain::{io_outcome, with_some_process};
-use super::folders::SessionFolders;
-use super::id::SessionId;
+use super::folders::{SessionFolders, is_held};
+use super::id::{SessionId, is_session};
 use super::prepare::Prepared;
 use super::quota::Quota;
 use super::record::{self, Command};
@@ -94,6 +95,7 @@ pub fn run(
     prepared.require_command(&dry)?;
     let resources = resources_of(prepared, &dry)?;
 
+    sweep(prepared, options);
     let id = SessionId::mint();
     let scope = make_scope(prepared, &id, &resources)?;
     let (folders, undo) = SessionFolders::create(&prepared.home, &id, &prepared.workdir)?;
@@ -115,6 +117,26 @@ pub fn run(
     let finished = session.finish(&mut trace, &layout, outcome)?;
     folders.end()?;
     Ok(finished)
+}
+
+/// Takes away the containers and groups of sessions that ended without doing so themselves.
+fn sweep(prepared: &Prepared, options: &RunOptions<'_>) {
+    if let Some(store) = shared_store(options).map(|root| Store::open(&root)) {
+        for container in store.list().unwrap_or_default() {
+            let id = container.id();
+            let ended = container.status() == Status::Stopped && is_session(id.as_str());
+            if ended && !is_held(&prepared.home.sessions(), id.as_str()) {
+                let _ = delete(&store, id, Force::Yes);
+            }
+        }
+    }
+    sweep_groups();
+}
+
+/// Where container state is kept, if there is a place for it beside the session's own folders.
+fn shared_store(options: &RunOptions<'_>) -> Option<std::path::PathBuf> {
+    let given = options.state_root.map(Path::to_path_buf);
+    given.or_else(|| Store::default_root(Rights::of_caller()).ok())
 }
 
 /// What a container is limited by.
@@ -301,10 +323,7 @@ impl Session<'_> {
 
     /// Where the container's state is: a session without a place for state keeps it with its own folders.
     fn state_root(&self) -> std::path::PathBuf {
-        let given = self.options.state_root.map(Path::to_path_buf);
-        given
-            .or_else(|| Store::default_root(Rights::of_caller()).ok())
-            .unwrap_or_else(|| self.folders.paths.session.join("state"))
+        shared_store(self.options).unwrap_or_else(|| self.folders.paths.session.join("state"))
     }
 }
 
