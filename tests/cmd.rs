@@ -8,5 +8,6 @@ fn each_verb_prints_what_its_file_says() {
         .default_bin_path(trycmd::cargo::cargo_bin!("mur"))
         .register_bin("mur", trycmd::cargo::cargo_bin!("mur"))
         .env("NO_COLOR", "1")
-        .case("tests/cmd/*.trycmd");
+        .case("tests/cmd/*.trycmd")
+        .case("docs/manifest.md");
 }
