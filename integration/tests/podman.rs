@@ -287,3 +287,97 @@ fn many_containers_one_after_another_leave_nothing() {
     }
     assert_eq!(podman.call(&["ps", "--all", "--quiet"]).ok(), "");
 }
+
+/// `mur bundle --print`'s policy of a capsule that may run `programs`, as podman takes an annotation: one CSV field.
+fn policy(podman: &Podman, programs: &str) -> String {
+    let manifest = format!(
+        "name: boxed\nversion: 0.1.0\nprocess: {{args: [sh]}}\ncapabilities:\n  containment: sealed\n  \
+         shell: {{allow: [{programs}]}}\n"
+    );
+    let manifest = podman.scratch.file("murmur.yaml", manifest);
+    let printed = Command::new(Runtime::under_test().program())
+        .args(["bundle", "--print", "--manifest", manifest.to_str().unwrap()])
+        .env("HOME", podman.scratch.folder("home"))
+        .finish()
+        .ok();
+    let config: Value = serde_json::from_str(&printed).unwrap();
+    let policy = config["annotations"]["org.murmur.policy"].as_str().unwrap();
+    format!("\"org.murmur.policy={}\"", policy.replace('"', "\"\""))
+}
+
+#[test]
+fn a_container_with_a_policy_is_narrowed_by_it() {
+    if !need::ours(Runtime::under_test()) {
+        return;
+    }
+    let Some(podman) = Podman::new() else { return };
+    let policy = policy(&podman, "sh, cat, ls");
+    let work = podman.scratch.folder("work");
+    let bind = format!("{}:/work", work.display());
+    let narrowed = ["--annotation", &policy, "--volume", &bind, "--workdir", "/work"];
+    let plain = ["--volume", &bind, "--workdir", "/work"];
+    let script =
+        "cp /bin/busybox ./true; cat /proc/self/status | cat >status; ./true; echo ran $?
+        mount -t tmpfs none /mnt; echo mount $?; echo x >/made; echo root $?";
+    let inside = podman.run(&narrowed, &["sh", "-c", script]).ok();
+    assert_eq!(inside, "ran 126\nmount 1\nroot 1\n");
+    let status = std::fs::read_to_string(work.join("status")).unwrap();
+    let line = |key: &str| status.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
+    for set in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
+        assert_eq!(line(set), format!("{set}:\t0000000000000000"));
+    }
+    assert_eq!(line("NoNewPrivs"), "NoNewPrivs:\t1");
+    // The same without the policy: the copy runs, and the image may be written.
+    let script = "./true; echo ran $?; echo x >/made; echo root $?";
+    assert_eq!(podman.run(&plain, &["sh", "-c", script]).ok(), "ran 0\nroot 0\n");
+}
+
+#[test]
+fn a_program_that_a_policy_does_not_name_does_not_start_by_run_or_exec() {
+    if !need::ours(Runtime::under_test()) {
+        return;
+    }
+    let Some(podman) = Podman::new() else { return };
+    let policy = policy(&podman, "sh, sleep");
+    let said = "program `id` is not one that the policy's `shell.allow` names";
+    let refused = podman.run(&["--annotation", &policy], &["id"]);
+    assert!(refused.stderr.contains(said), "{refused:?}");
+    let name = podman.background("n", &["--annotation", &policy], &["sleep", "1000"]);
+    assert_eq!(podman.call(&["exec", &name, "sh", "-c", "echo in"]).ok(), "in\n");
+    let refused = podman.call(&["exec", &name, "id"]);
+    assert!(refused.stderr.contains(said), "{refused:?}");
+    // What exec asks for beyond the policy is not given either.
+    let words = [
+        "exec",
+        "--privileged",
+        &name,
+        "sh",
+        "-c",
+        "while read -r l; do case $l in CapEff*) echo $l;; esac; done </proc/self/status",
+    ];
+    assert_eq!(podman.call(&words).ok(), "CapEff: 0000000000000000\n");
+}
+
+#[test]
+fn a_policy_that_cannot_hold_in_a_container_refuses_it() {
+    if !need::ours(Runtime::under_test()) {
+        return;
+    }
+    let Some(podman) = Podman::new() else { return };
+    let policy = policy(&podman, "sh");
+    for (flags, said) in [
+        (&["--pid", "host"][..], "shares the host's `pid` namespace"),
+        (&["--annotation", "org.murmur.manifest=web"][..], "are both given"),
+    ] {
+        let all = [&["--annotation", &policy][..], flags].concat();
+        let refused = podman.run(&all, &["sh", "-c", "true"]);
+        assert!(refused.stderr.contains(said), "{flags:?}: {refused:?}");
+    }
+    for (annotation, said) in [
+        ("org.murmur.policy=junk", "annotation `org.murmur.policy` is not a policy"),
+        ("org.murmur.manifest=../x", "`../x` is not the name of a capsule"),
+    ] {
+        let refused = podman.run(&["--annotation", annotation], &["sh", "-c", "true"]);
+        assert!(refused.stderr.contains(said), "{refused:?}");
+    }
+}

@@ -4,6 +4,7 @@
 
 mod bundle;
 mod calls;
+mod ending;
 mod files;
 mod identity;
 mod programs;

@@ -60,7 +60,9 @@ fn private_mounts() -> Result<(), Refusal> {
     unshare(CloneFlags::CLONE_NEWNS).at("unshare(NEWNS)")?;
     make_private()?;
     let none: Option<&str> = None;
-    mount(Some(SCRATCH), SCRATCH, none, MsFlags::MS_BIND, none).at("bind(/tmp)")
+    // With what is mounted below it: one's own part of a tree that a more privileged namespace made cannot be
+    // bound alone (`mount_namespaces(7)`).
+    mount(Some(SCRATCH), SCRATCH, none, MsFlags::MS_BIND | MsFlags::MS_REC, none).at("bind(/tmp)")
 }
 
 fn make_private() -> Result<(), Refusal> {
