@@ -70,6 +70,28 @@ pub enum Mounted {
     },
 }
 
+impl Mounted {
+    /// Gives what is new the `SELinux` context of the container. A kernel without `SELinux` refuses the
+    /// option. Binds keep their own, and what the kernel itself labels cannot be given one.
+    fn set_label(&mut self, label: &str) {
+        match self {
+            Self::Kernel { kind, data, .. } if matches!(kind.as_str(), "tmpfs" | "devpts") => {
+                data.push(format!("context={label}"));
+            }
+            Self::Other { data, .. } if !data.contains("context=") => {
+                // Quoted: a label may hold commas.
+                let comma = if data.is_empty() { "" } else { "," };
+                *data = format!("{data}{comma}context=\"{label}\"");
+            }
+            Self::Kernel { .. }
+            | Self::Other { .. }
+            | Self::Bind { .. }
+            | Self::Cgroup
+            | Self::Remount { .. } => {}
+        }
+    }
+}
+
 /// How ids of a bind are translated: an id on disk is taken as an id of the container's side of the map.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Idmap {
@@ -92,6 +114,13 @@ impl Attributes {
     /// Nothing changes.
     pub const fn is_empty(self) -> bool {
         self.set == 0 && self.clear == 0
+    }
+
+    /// This change, and another after it.
+    #[must_use]
+    pub fn and(mut self, change: Self) -> Self {
+        self.apply(change);
+        self
     }
 
     fn apply(&mut self, change: Self) {
@@ -144,6 +173,8 @@ struct Collected {
 pub(crate) struct Place<'a> {
     pub index: usize,
     pub bundle: &'a Path,
+    /// `linux.mountLabel`.
+    pub label: Option<&'a str>,
 }
 
 impl Mount {
@@ -167,6 +198,9 @@ impl Mount {
             mount.collect(mount_option::parse(option), &mut collected);
         }
         mount.what = mounted(entry, collected, place, &mut mount.attributes)?;
+        if let Some(label) = place.label {
+            mount.what.set_label(label);
+        }
         Ok(mount)
     }
 

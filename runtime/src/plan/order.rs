@@ -46,6 +46,7 @@ pub(super) fn container(
     let default = oci::LinuxBuilder::default().build().unwrap_or_default();
     let linux = spec.linux().as_ref().unwrap_or(&default);
     let process = spec.process().as_ref().ok_or(ExecPlanError::Missing { key: "process" })?;
+    refuse_unknown(linux)?;
     let namespaces = Namespaces::parse(linux, &options.outer)?;
     let base = base(spec, linux, bundle, &namespaces)?;
     let program = Program::parse(process, options)?;
@@ -78,6 +79,15 @@ pub(super) fn container(
         steps: steps.0,
         base,
     })
+}
+
+/// What nobody here carries out must not be passed over.
+fn refuse_unknown(linux: &oci::Linux) -> Result<(), ExecPlanError> {
+    if linux.intel_rdt().is_some() {
+        let key = "linux.intelRdt".to_owned();
+        return Err(ExecPlanError::Conflict { key, reason: "cannot be honoured yet" });
+    }
+    Ok(())
 }
 
 /// The steps of one more process.
@@ -261,9 +271,10 @@ fn building_root(
     let built = propagation.unwrap_or(Propagation { kind: libc::MS_SLAVE, recursive: true });
     steps.then(RootStep::OpenRoot(Root { path: root_path(root, bundle), propagation: built }));
 
+    let label = linux.mount_label().as_deref().filter(|label| !label.is_empty());
     let mut mounts = Vec::new();
     for (index, entry) in spec.mounts().iter().flatten().enumerate() {
-        mounts.push(Mount::parse(entry, &Place { index, bundle })?);
+        mounts.push(Mount::parse(entry, &Place { index, bundle, label })?);
     }
     let host_dev = |mount: &Mount| {
         mount.destination == Path::new("/dev") && matches!(mount.what, Mounted::Bind { .. })
@@ -276,7 +287,8 @@ fn building_root(
         steps.then(RootStep::DeviceLinks);
     }
     steps.all(process::terminal(process)?.map(RootStep::Terminal));
-    steps.then(RootStep::WorkFolder(process::cwd(process)?));
+    let cwd = process::cwd(process)?;
+    steps.all((cwd != Path::new("/")).then(|| RootStep::WorkFolder(cwd)));
     steps.all([Meeting::CreateRuntimeHooks, Meeting::CreateContainerHooks]);
     labels(process, steps);
     protecting(linux, namespaces, steps)?;

@@ -98,6 +98,28 @@ pub(crate) fn move_mount(mount: BorrowedFd<'_>, target: BorrowedFd<'_>) -> nix::
     Errno::result(done).map(drop)
 }
 
+/// Attaches a detached mount at `name` in `folder`; a link there is covered, not followed.
+pub(crate) fn move_mount_to(
+    mount: BorrowedFd<'_>,
+    folder: BorrowedFd<'_>,
+    name: &str,
+) -> nix::Result<()> {
+    let done = name.with_nix_path(|name| {
+        // SAFETY: `name` is NUL-terminated and outlives the call, the other path is static and empty.
+        unsafe {
+            libc::syscall(
+                libc::SYS_move_mount,
+                mount.as_raw_fd(),
+                c"".as_ptr(),
+                folder.as_raw_fd(),
+                name.as_ptr(),
+                MOVE_MOUNT_F_EMPTY_PATH,
+            )
+        }
+    })?;
+    Errno::result(done).map(drop)
+}
+
 /// Changes the attributes of the mount behind `mount`; `ENOSYS` before Linux 5.12.
 pub(crate) fn mount_setattr(
     mount: BorrowedFd<'_>,

@@ -20,6 +20,7 @@ use super::device::{self, LastFolder, NodeSource};
 use super::fault::{Fault, Word};
 use super::holder::{self, Control};
 use super::program::Prepared;
+use super::protect::Covers;
 use super::stage::{self, Bind};
 use super::terminal::{self, Console};
 use super::{identity, mounts, protect};
@@ -96,7 +97,7 @@ pub(super) struct Child<'a> {
     received: std::collections::VecDeque<OwnedFd>,
     bound: usize,
     folder: LastFolder<'a>,
-    empty: Option<OwnedFd>,
+    covers: Covers,
     ruleset: Option<RulesetCreated>,
     past_gate: bool,
     control: Control,
@@ -119,7 +120,7 @@ impl<'a> Child<'a> {
             received: std::collections::VecDeque::new(),
             bound: 0,
             folder: LastFolder::default(),
-            empty: None,
+            covers: Covers::default(),
             ruleset: None,
             past_gate: false,
             control: Control::None,
@@ -388,9 +389,9 @@ impl<'a> Child<'a> {
     }
 
     fn mask(&mut self, path: &std::path::Path) -> Result<(), Fault> {
-        let mut empty = self.empty.take();
-        let done = protect::mask(self.beneath()?, path, &mut empty);
-        self.empty = empty;
+        let mut covers = std::mem::take(&mut self.covers);
+        let done = protect::mask(self.beneath()?, path, &mut covers);
+        self.covers = covers;
         done
     }
 

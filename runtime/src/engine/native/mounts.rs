@@ -46,7 +46,7 @@ pub(super) fn other(root: Beneath<'_>, mount: &Mount) -> Result<(), Fault> {
             let (kind, data) = (Some(kind.as_str()), Some(data.as_str()));
             nix::mount::mount(Some(source.as_path()), target.as_str(), kind, flags, data)?;
             let mounted = root.open_path(&mount.destination)?;
-            change(mount, mounted.as_fd(), Attributes::default()).map(drop).map_err(Fault::from)
+            Ok(change_attached(&beyond_flags(mount), mounted.as_fd())?)
         }
         Mounted::Remount { flags, data } => {
             let place = root.open_path(&mount.destination)?;
@@ -54,10 +54,15 @@ pub(super) fn other(root: Beneath<'_>, mount: &Mount) -> Result<(), Fault> {
             let none = None::<&Path>;
             let target = descriptor_path(&place);
             nix::mount::mount(none, target.as_str(), none, flags, Some(data.as_str()))?;
-            change(mount, place.as_fd(), Attributes::default()).map(drop).map_err(Fault::from)
+            Ok(change_attached(&beyond_flags(mount), place.as_fd())?)
         }
         Mounted::Bind { .. } | Mounted::Cgroup => Err(Fault::refused("is carried out elsewhere")),
     }
+}
+
+/// What the flags of mount(2) have not done yet.
+fn beyond_flags(mount: &Mount) -> Mount {
+    Mount { attributes: Attributes::default(), ..mount.clone() }
 }
 
 struct FileSystem<'a> {
@@ -177,9 +182,17 @@ pub(super) fn attach(
     let applied = change(mount, tree, attributes).map_err(Fault::part("attributes"))?;
     move_mount(tree, place)?;
     if applied == Applied::AfterAttach {
-        change_attached(mount, tree, attributes).map_err(Fault::part("attributes"))?;
+        repeat(mount, tree, attributes).map_err(Fault::part("attributes"))?;
     }
     Ok(())
+}
+
+/// Changes a mount that is attached.
+pub(super) fn change_attached(mount: &Mount, mounted: BorrowedFd<'_>) -> nix::Result<()> {
+    match change(mount, mounted, mount.attributes)? {
+        Applied::Done => Ok(()),
+        Applied::AfterAttach => repeat(mount, mounted, mount.attributes),
+    }
 }
 
 fn change(mount: &Mount, tree: BorrowedFd<'_>, attributes: Attributes) -> nix::Result<Applied> {
@@ -202,11 +215,8 @@ fn change(mount: &Mount, tree: BorrowedFd<'_>, attributes: Attributes) -> nix::R
     Ok(applied)
 }
 
-fn change_attached(
-    mount: &Mount,
-    mounted: BorrowedFd<'_>,
-    attributes: Attributes,
-) -> nix::Result<()> {
+/// The same by mount(2).
+fn repeat(mount: &Mount, mounted: BorrowedFd<'_>, attributes: Attributes) -> nix::Result<()> {
     if !attributes.is_empty() {
         attribute::remount(mounted, Depth::Single, attributes)?;
     }

@@ -18,30 +18,35 @@ use super::mounts::make;
 use crate::plan::{Attributes, Propagation, RootEntry, Sysctl};
 use crate::sys::mount::{ATTR_RDONLY, Depth, move_mount, open_tree_clone};
 
+/// What masks are made of, made once: the host's null device, and an empty file system.
+#[derive(Debug, Default)]
+pub(super) struct Covers {
+    null: Option<OwnedFd>,
+    empty: Option<OwnedFd>,
+}
+
 /// Covers `path`: a file by the null device, a folder by an empty one. What is not there needs no mask.
-///
-/// All covered folders show the same empty file system, made once.
-pub(super) fn mask(
-    root: Beneath<'_>,
-    path: &Path,
-    empty: &mut Option<OwnedFd>,
-) -> Result<(), Fault> {
+pub(super) fn mask(root: Beneath<'_>, path: &Path, covers: &mut Covers) -> Result<(), Fault> {
     let place = match root.open_path(path) {
         Err(Errno::ENOENT | Errno::ENOTDIR) => return Ok(()),
         other => other?,
     };
-    if kind_of(place.as_fd())? != SFlag::S_IFDIR {
-        move_mount(null_device()?.as_fd(), place.as_fd())?;
-        return Ok(());
-    }
-    if let Some(empty) = empty {
-        let again = open_tree_clone(empty.as_fd(), "", Depth::Single)?;
-        move_mount(again.as_fd(), place.as_fd())?;
-        return Ok(());
-    }
-    let made = make("tmpfs", "tmpfs", &["nr_blocks=1", "nr_inodes=1", "mode=755"], ATTR_RDONLY)?;
-    move_mount(made.as_fd(), place.as_fd())?;
-    *empty = Some(made);
+    let source = if kind_of(place.as_fd())? == SFlag::S_IFDIR {
+        let Some(empty) = &covers.empty else {
+            let data = ["nr_blocks=1", "nr_inodes=1", "mode=755"];
+            let made = make("tmpfs", "tmpfs", &data, ATTR_RDONLY)?;
+            move_mount(made.as_fd(), place.as_fd())?;
+            covers.empty = Some(made);
+            return Ok(());
+        };
+        empty
+    } else if let Some(null) = &covers.null {
+        null
+    } else {
+        covers.null.insert(null_device()?)
+    };
+    let cover = open_tree_clone(source.as_fd(), "", Depth::Single)?;
+    move_mount(cover.as_fd(), place.as_fd())?;
     Ok(())
 }
 
