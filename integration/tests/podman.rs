@@ -316,8 +316,7 @@ fn a_container_with_a_policy_is_narrowed_by_it() {
     let bind = format!("{}:/work", work.display());
     let narrowed = ["--annotation", &policy, "--volume", &bind, "--workdir", "/work"];
     let plain = ["--volume", &bind, "--workdir", "/work"];
-    let script =
-        "cp /bin/busybox ./true; cat /proc/self/status | cat >status; ./true; echo ran $?
+    let script = "cp /bin/busybox ./true; cat /proc/self/status | cat >status; ./true; echo ran $?
         mount -t tmpfs none /mnt; echo mount $?; echo x >/made; echo root $?";
     let inside = podman.run(&narrowed, &["sh", "-c", script]).ok();
     assert_eq!(inside, "ran 126\nmount 1\nroot 1\n");
