@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use mur_policy::CapabilityPolicy;
 use serde::{Deserialize, Serialize};
 
-use crate::layout::evidence::{Evidence, Stamps, bytes_of};
+use crate::layout::evidence::{Evidence, Stamps, bytes_of, stamp_of};
 use crate::layout::gather::{Gathered, Surroundings};
 
 /// The form of what is kept; another one is not read.
@@ -77,7 +77,9 @@ pub(crate) fn gather(
 /// The name of a reading: everything it depends on that is no file of the host.
 fn key(policy: &CapabilityPolicy, surroundings: &Surroundings<'_>) -> Option<String> {
     let host_paths: Vec<&PathBuf> = policy.host_paths.iter().map(|grant| &grant.path).collect();
-    let parts = (FORM, &policy.shell, host_paths, policy.network.allow.is_empty());
+    // Another build may read more, or less.
+    let build = stamp_of(Path::new("/proc/self/exe"));
+    let parts = (FORM, build, &policy.shell, host_paths, policy.network.allow.is_empty());
     let mut bytes = serde_json::to_vec(&parts).ok()?;
     bytes.extend_from_slice(bytes_of(Path::new(surroundings.search_path)));
     let digest = mur_bundle::digest(&bytes);

@@ -105,6 +105,11 @@ fn hash(fields: &[u64]) -> u64 {
     })
 }
 
+/// The stamp of the file a name leads to.
+pub(crate) fn stamp_of(path: &Path) -> u64 {
+    fs::canonicalize(path).map_or(0, |path| entry(&path))
+}
+
 /// Bytes that stand for a path in a key.
 pub(crate) fn bytes_of(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()

@@ -8,13 +8,13 @@ use mur_bundle::{GrantedPath, ImportPath, LibraryFolder, PathLink, Program, Read
 use mur_policy::CapabilityPolicy;
 use serde::{Deserialize, Serialize};
 
-use crate::layout::LayoutRequest;
 use crate::layout::derive::{import_paths, read_modules, recognise};
 use crate::layout::evidence::Evidence;
 use crate::layout::helper::{company, library_folder};
 use crate::layout::program::Reader;
 use crate::layout::trust::trust_store;
 use crate::layout::walk::Walker;
+use crate::layout::{LayoutRequest, data};
 
 /// What was found.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -86,6 +86,7 @@ impl Gathered {
             program.libraries.extend(company.helpers.libraries);
             program.libraries.extend(company.libraries);
             self.imports.extend(company.imports);
+            self.imports.extend(data::reads(&program, &self.imports, &mut reader.walker));
             folders.extend(company.folders.into_iter().map(|path| ModuleFolder { owner, path }));
             for file in program.executables.clone() {
                 let own = writable.iter().any(|folder| file.starts_with(folder));

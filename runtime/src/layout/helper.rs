@@ -10,10 +10,13 @@ use mur_bundle::{ImportPath, LibraryFolder, Program};
 
 use crate::layout::child::ask;
 use crate::layout::program::{Files, Reader};
+use crate::layout::walk::Walker;
 
 /// The stages and tools that a compiler driver starts.
 const COMPILER: [&str; 8] =
     ["cc1", "cc1plus", "collect2", "lto1", "lto-wrapper", "as", "ld", "ld.bfd"];
+/// Where a compiler finds headers besides its own.
+const HEADERS: [&str; 2] = ["/usr/include", "/usr/local/include"];
 /// What the linker of a compiler loads.
 const LINKER_PLUGIN: &str = "liblto_plugin.so";
 
@@ -37,9 +40,9 @@ pub(crate) fn company(program: &Program, reader: &mut Reader) -> Company {
     };
     let name = program.name.as_str();
     if is_compiler(name) {
-        compiler(path, reader)
+        compiler(name, path, reader)
     } else if name == "git" {
-        git(path, reader)
+        git(name, path, reader)
     } else if name == "java" || name == "javac" {
         java(name, file, reader)
     } else {
@@ -56,18 +59,13 @@ fn is_compiler(name: &str) -> bool {
 }
 
 /// A driver says in which folders it looks for its stages; what is in none of them it takes from the search path.
-fn compiler(path: &Path, reader: &mut Reader) -> Company {
+fn compiler(name: &str, path: &Path, reader: &mut Reader) -> Company {
     let mut company = Company::default();
     let Some(answer) = ask(path, &["-print-search-dirs"]) else { return company };
-    let programs = answer.split(|&byte| byte == b'\n').find_map(|line| {
-        line.strip_prefix(b"programs: =").or_else(|| line.strip_prefix(b"programs: "))
-    });
-    let folders: Vec<PathBuf> = programs
-        .unwrap_or_default()
-        .split(|&byte| byte == b':')
-        .map(|folder| PathBuf::from(OsStr::from_bytes(folder)))
-        .filter(|folder| folder.is_absolute())
-        .collect();
+    let folders = paths_after(&answer, "programs");
+    let read = paths_after(&answer, "libraries").into_iter().chain(paths_after(&answer, "install"));
+    let read = read.chain(HEADERS.map(PathBuf::from));
+    company.imports = read_folders(name, read, &mut reader.walker);
     for folder in &folders {
         reader.evidence.listing(folder);
     }
@@ -85,8 +83,37 @@ fn compiler(path: &Path, reader: &mut Reader) -> Company {
     company
 }
 
-/// git runs its own commands by path from one folder.
-fn git(path: &Path, reader: &mut Reader) -> Company {
+/// The absolute paths of one line of a compiler's answer.
+fn paths_after(answer: &[u8], name: &str) -> Vec<PathBuf> {
+    let line = answer
+        .split(|&byte| byte == b'\n')
+        .find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b": "));
+    let line = line.unwrap_or_default();
+    let paths = line.strip_prefix(b"=").unwrap_or(line).split(|&byte| byte == b':');
+    let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
+    paths.filter(|path| path.is_absolute()).collect()
+}
+
+/// The folders that are there, canonical, none beneath another.
+fn read_folders(
+    name: &str,
+    paths: impl Iterator<Item = PathBuf>,
+    walker: &mut Walker,
+) -> Vec<ImportPath> {
+    let mut folders: Vec<PathBuf> = paths
+        .filter_map(|path| walker.resolve(&path).ok())
+        .filter(|path| path.is_dir() && path.components().count() > 1)
+        .collect();
+    folders.sort();
+    folders.dedup();
+    let whole = folders.clone();
+    folders.retain(|path| !whole.iter().any(|above| above != path && path.starts_with(above)));
+    let import = |path| ImportPath { binary: name.to_owned(), path, folder: true };
+    folders.into_iter().map(import).collect()
+}
+
+/// git runs its own commands by path from one folder, and reads templates and the system's settings.
+fn git(name: &str, path: &Path, reader: &mut Reader) -> Company {
     let mut company = Company::default();
     let Some(answer) = ask(path, &["--exec-path"]) else { return company };
     let folder = Path::new(OsStr::from_bytes(answer.trim_ascii_end())).to_path_buf();
@@ -105,6 +132,12 @@ fn git(path: &Path, reader: &mut Reader) -> Company {
     for command in commands {
         // A command that is a script needs its interpreter; only `shell.allow` can grant that one.
         reader.follow(&command, 0, &mut company.helpers);
+    }
+    let templates = folder.ancestors().nth(2).map(|prefix| prefix.join("share/git-core"));
+    company.imports = read_folders(name, templates.into_iter(), &mut reader.walker);
+    if let Ok(settings) = reader.walker.resolve(Path::new("/etc/gitconfig")) {
+        let binary = name.to_owned();
+        company.imports.push(ImportPath { binary, path: settings, folder: false });
     }
     company.folders.push(folder);
     company

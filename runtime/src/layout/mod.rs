@@ -4,6 +4,7 @@ mod cache;
 mod cgroup;
 mod child;
 mod closed;
+mod data;
 mod derive;
 mod elf;
 mod error;
