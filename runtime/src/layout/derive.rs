@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use mur_bundle::{ImportPath, Program};
+use mur_bundle::ImportPath;
 
 use crate::layout::child::ask;
 use crate::layout::loader::Loader;
@@ -38,29 +38,27 @@ pub(crate) fn recognise(file: &Path, loader: &mut Loader) -> Option<Interpreter>
     }
 }
 
-/// The import path of one program that is an interpreter, canonical, each entry once.
+/// The import path of `file`, an interpreter that `binary` needs, canonical, each entry once.
 ///
-/// `program` is run by the name it was found under, as a command would: a virtual environment is found by it.
+/// It is run by the name it is `started` by, as a command would: a virtual environment is found by it.
 pub(crate) fn import_paths(
-    program: &Program,
+    (binary, started, file): (&str, &Path, &Path),
     interpreter: Interpreter,
     writable: &[PathBuf],
     reader: &mut Reader,
 ) -> Vec<ImportPath> {
-    let Some(path) = &program.path else { return Vec::new() };
     // A virtual environment is told by this file beside its program or above.
-    for folder in path.ancestors().skip(1).take(2) {
+    for folder in started.ancestors().skip(1).take(2) {
         reader.evidence.entry(&folder.join("pyvenv.cfg"));
     }
     let answer = match interpreter {
-        Interpreter::CPython => ask(path, &["-I", "-S", "-c", PYTHON]),
-        Interpreter::Perl => ask(path, &["-f", "-e", PERL]),
+        Interpreter::CPython => ask(started, &["-I", "-S", "-c", PYTHON]),
+        Interpreter::Perl => ask(started, &["-f", "-e", PERL]),
     };
     let Some(answer) = answer else {
-        tracing::warn!(path = %path.display(), "no import path could be derived");
+        tracing::warn!(path = %started.display(), "no import path could be derived");
         return Vec::new();
     };
-    let own = program.executables.first().and_then(|file| file.parent());
     let mut found: Vec<ImportPath> = Vec::new();
     for entry in answer.split(|&byte| byte == 0) {
         let entry = Path::new(OsStr::from_bytes(entry));
@@ -68,7 +66,7 @@ pub(crate) fn import_paths(
             continue;
         }
         let Ok(path) = reader.walker.resolve(entry) else { continue };
-        let encloses = own.is_some_and(|own| own.starts_with(&path));
+        let encloses = file.starts_with(&path);
         let is_open = writable.iter().any(|folder| path.starts_with(folder));
         reader.evidence.is_private |= is_open;
         let folder = path.is_dir();
@@ -76,7 +74,7 @@ pub(crate) fn import_paths(
             continue;
         }
         if found.iter().all(|import| import.path != path) {
-            found.push(ImportPath { binary: program.name.clone(), path, folder });
+            found.push(ImportPath { binary: binary.to_owned(), path, folder });
         }
     }
     found

@@ -80,7 +80,7 @@ impl Gathered {
         let mut folders = Vec::new();
         let names = policy.shell.iter().flat_map(|shell| &shell.allow);
         for (owner, name) in names.enumerate() {
-            let mut program = reader.program(name);
+            let (mut program, names) = reader.program_by_name(name);
             let company = company(&program, reader);
             program.helpers = company.helpers.executables;
             program.libraries.extend(company.helpers.libraries);
@@ -88,14 +88,13 @@ impl Gathered {
             self.imports.extend(company.imports);
             self.imports.extend(data::reads(&program, &self.imports, &mut reader.walker));
             folders.extend(company.folders.into_iter().map(|path| ModuleFolder { owner, path }));
-            for file in program.executables.clone() {
+            for (file, started) in program.executables.clone().iter().zip(&names) {
                 let own = writable.iter().any(|folder| file.starts_with(folder));
                 reader.evidence.is_private |= own;
-                let Some(interpreter) = recognise(&file, &mut reader.loader).filter(|_| !own)
-                else {
+                let Some(interpreter) = recognise(file, &mut reader.loader).filter(|_| !own) else {
                     continue;
                 };
-                let imports = import_paths(&program, interpreter, writable, reader);
+                let imports = import_paths((name, started, file), interpreter, writable, reader);
                 let paths = imports.iter().filter(|import| import.folder);
                 folders.extend(paths.map(|it| ModuleFolder { owner, path: it.path.clone() }));
                 self.imports.extend(imports);

@@ -45,8 +45,12 @@ pub(crate) fn company(program: &Program, reader: &mut Reader) -> Company {
         git(name, path, reader)
     } else if name == "java" || name == "javac" {
         java(name, file, reader)
+    } else if ["rustc", "cargo", "rustdoc"].contains(&name) {
+        rust(name, path, file, reader)
+    } else if name == "go" || name == "gofmt" {
+        go(name, file, reader)
     } else {
-        Company::default()
+        node_package(name, file, reader)
     }
 }
 
@@ -118,21 +122,7 @@ fn git(name: &str, path: &Path, reader: &mut Reader) -> Company {
     let Some(answer) = ask(path, &["--exec-path"]) else { return company };
     let folder = Path::new(OsStr::from_bytes(answer.trim_ascii_end())).to_path_buf();
     let Ok(folder) = reader.walker.resolve(&folder) else { return company };
-    reader.evidence.listing(&folder);
-    let Ok(entries) = fs::read_dir(&folder) else { return company };
-    let mut commands: Vec<PathBuf> = entries
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
-        .filter(|path| {
-            path.metadata()
-                .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-        })
-        .collect();
-    commands.sort();
-    for command in commands {
-        // A command that is a script needs its interpreter; only `shell.allow` can grant that one.
-        reader.follow(&command, 0, &mut company.helpers);
-    }
+    follow_all(&folder, &mut company.helpers, reader);
     let templates = folder.ancestors().nth(2).map(|prefix| prefix.join("share/git-core"));
     company.imports = read_folders(name, templates.into_iter(), &mut reader.walker);
     if let Ok(settings) = reader.walker.resolve(Path::new("/etc/gitconfig")) {
@@ -171,6 +161,83 @@ fn java(name: &str, file: &Path, reader: &mut Reader) -> Company {
     company.imports.push(import(home.into()));
     company.folders.push(lib);
     company
+}
+
+/// A Rust toolchain: the compiler reads the standard library of its sysroot and starts the linker in it.
+fn rust(name: &str, path: &Path, file: &Path, reader: &mut Reader) -> Company {
+    let mut company = Company::default();
+    let Some(prefix) = file.parent().and_then(Path::parent) else { return company };
+    let mut lib = prefix.join("lib/rustlib");
+    if !lib.is_dir() && name == "rustc" {
+        let answer = ask(path, &["--print", "sysroot"]).unwrap_or_default();
+        lib = Path::new(OsStr::from_bytes(answer.trim_ascii_end())).join("lib/rustlib");
+    }
+    company.imports = read_folders(name, std::iter::once(lib.clone()), &mut reader.walker);
+    for target in folders_in(&lib, reader) {
+        for folder in [target.join("bin"), target.join("bin/gcc-ld")] {
+            follow_all(&folder, &mut company.helpers, reader);
+        }
+    }
+    company
+}
+
+/// A Go distribution: the driver starts the tools of its own tree, and reads the standard library there.
+fn go(name: &str, file: &Path, reader: &mut Reader) -> Company {
+    let mut company = Company::default();
+    let Some(root) = file.parent().and_then(Path::parent) else { return company };
+    let tools = root.join("pkg/tool");
+    if tools.is_dir() {
+        company.imports =
+            read_folders(name, std::iter::once(root.to_path_buf()), &mut reader.walker);
+        for folder in folders_in(&tools, reader) {
+            follow_all(&folder, &mut company.helpers, reader);
+        }
+    }
+    company
+}
+
+/// A script of a Node package reads the rest of the package.
+fn node_package(name: &str, file: &Path, reader: &mut Reader) -> Company {
+    let mut company = Company::default();
+    let package = file.ancestors().find(|folder| {
+        let above = folder.parent();
+        let scope = above.filter(|above| {
+            above.file_name().is_some_and(|name| name.as_bytes().starts_with(b"@"))
+        });
+        scope.and_then(Path::parent).or(above).is_some_and(|it| it.ends_with("node_modules"))
+    });
+    let package = package.filter(|package| *package != file).map(Path::to_path_buf);
+    company.imports = read_folders(name, package.into_iter(), &mut reader.walker);
+    company
+}
+
+/// The folders directly inside a folder, sorted.
+fn folders_in(folder: &Path, reader: &mut Reader) -> Vec<PathBuf> {
+    reader.evidence.listing(folder);
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut folders: Vec<PathBuf> =
+        entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|it| it.is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+/// Adds every program directly inside a folder.
+fn follow_all(folder: &Path, files: &mut Files, reader: &mut Reader) {
+    reader.evidence.listing(folder);
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut programs: Vec<PathBuf> = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .filter(|path| {
+            path.metadata()
+                .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+        })
+        .collect();
+    programs.sort();
+    for program in programs {
+        // What is a script needs its interpreter; only `shell.allow` can grant that one.
+        reader.follow(&program, 0, files);
+    }
 }
 
 /// The folders of regular files that links directly inside `folder` lead to, out of `home`.

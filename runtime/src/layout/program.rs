@@ -61,18 +61,24 @@ impl Reader {
 
     /// Reads one program by name; not found is a program without a path.
     pub(crate) fn program(&mut self, name: &str) -> Program {
+        self.program_by_name(name).0
+    }
+
+    /// The same, with the name each of its executables is started by: a virtual environment is told by it.
+    pub(crate) fn program_by_name(&mut self, name: &str) -> (Program, Vec<PathBuf>) {
         let mut files = Files::default();
         let path = self.look_up(OsStr::new(name));
         if let Some(path) = &path {
             self.follow(path, MOST_INTERPRETERS, &mut files);
         }
-        Program {
+        let program = Program {
             name: name.to_owned(),
             path,
             executables: files.executables,
             helpers: Vec::new(),
             libraries: files.libraries.into_iter().collect(),
-        }
+        };
+        (program, files.names)
     }
 
     /// Where the search path finds a program: an executable regular file, links followed. One that stands in for
@@ -107,12 +113,14 @@ impl Reader {
             return;
         }
         files.executables.push(file.clone());
+        files.names.push(path.into());
         if self.loader.elf(&file).is_some() {
             let closure = self.loader.closure(&file, &mut self.walker);
             if let Some(loader) = closure.loader
                 && !files.executables.contains(&loader)
             {
-                files.executables.push(loader);
+                files.executables.push(loader.clone());
+                files.names.push(loader);
             }
             files.libraries.extend(closure.libraries);
             return;
@@ -136,6 +144,8 @@ impl Reader {
 pub(crate) struct Files {
     /// Itself, interpreters, loaders; canonical, in the order they are started.
     pub(crate) executables: Vec<PathBuf>,
+    /// The name each of them is started by.
+    pub(crate) names: Vec<PathBuf>,
     /// Libraries, canonical.
     pub(crate) libraries: BTreeSet<PathBuf>,
 }
