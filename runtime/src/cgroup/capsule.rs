@@ -2,20 +2,24 @@
 //!
 //! Root makes it beside its own. On v2 somebody else needs a delegated group: the one the caller is
 //! in when it is alone there, else a scope that the user's systemd makes around the caller. The
-//! caller then steps aside into a leaf, because a group with processes cannot limit its children.
+//! caller then steps aside into a leaf, with whoever else is in the group, because a group with
+//! processes cannot limit its children.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
 use oci_spec::runtime::LinuxResources;
 
-use super::error::ScopeError;
+use super::error::{ScopeError, in_words};
 use super::folder;
 use super::layout::Layout;
 use super::place::{Instance, Placement, Unit, in_files};
-use super::scope::{LimitOutcome, Rights, Scope, ScopePlan, ScopeRequest, in_words};
-use super::{Manager, apply, systemd};
+use super::plan::{LimitOutcome, Rights, ScopePlan, ScopeRequest, Wished};
+use super::scope::Scope;
+use super::{Manager, systemd};
 use crate::engine::CgroupSeat;
 use crate::kernel_file::{read_text, write_text};
 
@@ -78,7 +82,7 @@ impl CapsuleScope {
     /// A limit on block devices that cannot be set is in [`CapsuleScope::outcomes`]; every other
     /// one is an error.
     pub fn create(name: &str, resources: &LinuxResources) -> Result<Self, ScopeError> {
-        let (base, plan) = prepare(name, resources)?;
+        let (base, plan) = prepare(name, resources, Wished::Io)?;
         let scope = Scope::create(&plan, &base.layout)?;
         Ok(Self { scope, base })
     }
@@ -107,24 +111,21 @@ impl CapsuleScope {
 
 /// Makes a throw-away group and tries each limit of `resources` in it.
 pub fn probe_limits(name: &str, resources: &LinuxResources) -> ScopeProbe {
-    let refused =
-        |error: ScopeError| ScopeProbe { scope: Err(in_words(&error)), limits: Vec::new() };
-    let (base, mut plan) = match prepare(name, resources) {
-        Ok(prepared) => prepared,
-        Err(error) => return refused(error),
-    };
-    let steps = plan.take_steps();
-    let scope = match Scope::create(&plan, &base.layout) {
-        Ok(scope) => scope,
-        Err(error) => return refused(error),
+    let made = prepare(name, resources, Wished::Everything).and_then(|(base, plan)| {
+        let scope = Scope::create(&plan, &base.layout)?;
+        Ok((base, scope))
+    });
+    // The later one is dropped first: the group is removed before the caller moves back.
+    let (_base, scope) = match made {
+        Ok(made) => made,
+        Err(error) => return ScopeProbe { scope: Err(in_words(&error)), limits: Vec::new() },
     };
     let place = scope.placement();
     if place.is_empty() {
         let why = "the caller may make no cgroup in any hierarchy".to_owned();
         return ScopeProbe { scope: Err(why), limits: Vec::new() };
     }
-    let limits = steps.iter().map(|step| LimitOutcome::of(step, &apply::carry_out(step, place)));
-    let limits = limits.collect();
+    let limits = scope.outcomes().to_vec();
     let shown = place.v1_of("memory").or(place.v2.as_deref()).or_else(|| place.folders().next());
     let shown = shown.map(|path| path.display().to_string()).unwrap_or_default();
     ScopeProbe { scope: Ok(shown), limits }
@@ -139,7 +140,11 @@ struct Base {
     aside: Option<Aside>,
 }
 
-fn prepare(name: &str, resources: &LinuxResources) -> Result<(Base, ScopePlan), ScopeError> {
+fn prepare(
+    name: &str,
+    resources: &LinuxResources,
+    wished: Wished,
+) -> Result<(Base, ScopePlan), ScopeError> {
     let rights = Rights::of_caller();
     let base = Base::find(rights)?;
     let placement = match &base.top {
@@ -154,9 +159,9 @@ fn prepare(name: &str, resources: &LinuxResources) -> Result<(Base, ScopePlan), 
         rights,
         owner: None,
     };
-    let plan = ScopePlan::decide_at(placement, &request, &base.layout)?;
+    let plan = ScopePlan::decide_at(placement, &request, wished, &base.layout)?;
     let top = base.top.clone();
-    Ok((base, plan.for_capsule(top)))
+    Ok((base, plan.below(top)))
 }
 
 impl Base {
@@ -166,7 +171,7 @@ impl Base {
             return Ok(Self { layout, top: None, aside: None });
         }
         let own = own_folder(&layout);
-        if is_delegated(&own) && others_in(&own).is_empty() {
+        if is_delegated(&own) && members(&own) == [std::process::id()] {
             return Self::delegated(layout, own);
         }
         let unit = Unit {
@@ -220,35 +225,52 @@ fn is_delegated(folder: &Path) -> bool {
         .all(|file| access(&folder.join(file), AccessFlags::W_OK).is_ok())
 }
 
-/// Processes directly in `folder` besides the caller.
-fn others_in(folder: &Path) -> Vec<u32> {
+/// Processes directly in `folder`.
+fn members(folder: &Path) -> Vec<u32> {
     let text = read_text(folder.join("cgroup.procs")).unwrap_or_default();
-    let pids = text.lines().filter_map(|line| line.parse().ok());
-    pids.filter(|&pid| pid != std::process::id()).collect()
+    text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
-/// The caller's stay in a leaf of its group; it moves back on drop when nobody else needs that.
+/// Moves every process from one group to another, those that are forked meanwhile too.
+fn move_all(from: &Path, to: &Path) -> io::Result<()> {
+    for _ in 0..16 {
+        let pids = members(from);
+        if pids.is_empty() {
+            break;
+        }
+        for pid in pids {
+            match write_text(to.join("cgroup.procs"), &pid.to_string()) {
+                // It has ended.
+                Err(error) if error.raw_os_error() == Some(Errno::ESRCH as i32) => {}
+                done => done?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The stay of a group's processes in a leaf of it; they move back on drop when nobody else needs
+/// them there.
 #[derive(Debug)]
 struct Aside {
     group: PathBuf,
 }
 
 impl Aside {
-    /// Moves the caller from `group` to a leaf in it; `None`: it is not directly in there.
+    /// Moves the processes of `group`, the caller's, to a leaf in it; `None`: it has none.
     fn step(group: &Path) -> Result<Option<Self>, ScopeError> {
-        let text = read_text(group.join("cgroup.procs")).unwrap_or_default();
-        let own = std::process::id().to_string();
-        if !text.lines().any(|line| line == own) {
+        if members(group).is_empty() {
             return Ok(None);
         }
         let leaf = group.join(ASIDE);
         folder::create(group, &leaf, &mut |_| Ok(()))?;
-        let path = leaf.join("cgroup.procs");
-        write_text(&path, &own).map_err(|source| ScopeError::Open { path, source })?;
-        Ok(Some(Self { group: group.to_path_buf() }))
+        let aside = Self { group: group.to_path_buf() };
+        move_all(group, &leaf)
+            .map_err(|source| ScopeError::Open { path: leaf.join("cgroup.procs"), source })?;
+        Ok(Some(aside))
     }
 
-    fn undo(&self) -> std::io::Result<()> {
+    fn undo(&self) -> io::Result<()> {
         let leaf = self.group.join(ASIDE);
         if folder::children(&self.group) != [leaf.as_path()] {
             return Ok(());
@@ -258,8 +280,7 @@ impl Aside {
         for controller in enabled.split_whitespace() {
             write_text(&control, &format!("-{controller}"))?;
         }
-        let own = std::process::id().to_string();
-        write_text(self.group.join("cgroup.procs"), &own)?;
+        move_all(&leaf, &self.group)?;
         fs::remove_dir(leaf)
     }
 }

@@ -186,3 +186,9 @@ pub enum MemberError {
         seconds: u64,
     },
 }
+
+/// An error and its causes in one line.
+pub(super) fn in_words(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

@@ -1,6 +1,6 @@
 //! Makes and removes group folders, and enables v2 controllers on the way down.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 
-use super::error::ScopeError;
+use super::error::{ScopeError, in_words};
 use crate::kernel_file::{read_text, write_text};
 
 /// Longest wait for the last process of a group to leave it, as 1 + 2 + 4 … ms.
@@ -60,13 +60,14 @@ pub(super) fn create(
 /// Enables v2 controllers in every folder from `mount` to the parent of `path`.
 ///
 /// `needed` must be enabled; the rest of `available` is enabled where that works, so that the
-/// group's usage can be read.
+/// group's usage can be read. The answer says which of them were not, and why.
 pub(super) fn enable(
     mount: &Path,
     path: &Path,
     available: &[String],
     needed: &BTreeSet<String>,
-) -> Result<(), ScopeError> {
+) -> Result<BTreeMap<String, String>, ScopeError> {
+    let mut disabled = BTreeMap::new();
     let parent = path.parent().unwrap_or(mount);
     let mut folders: Vec<&Path> =
         parent.ancestors().take_while(|folder| folder.starts_with(mount)).collect();
@@ -86,14 +87,17 @@ pub(super) fn enable(
         }
         for controller in wanted {
             let Err(source) = write_text(&file, &format!("+{controller}")) else { continue };
+            let name = controller.to_owned();
+            let error = ScopeError::Enable { controller: name.clone(), path: file.clone(), source };
             if needed.contains(controller) {
-                let controller = controller.to_owned();
-                return Err(ScopeError::Enable { controller, path: file, source });
+                return Err(error);
             }
-            tracing::debug!(controller, path = %file.display(), %source, "controller not enabled");
+            let words = in_words(&error);
+            tracing::debug!(error = words, "controller not enabled");
+            disabled.entry(name).or_insert(words);
         }
     }
-    Ok(())
+    Ok(disabled)
 }
 
 /// Gives a folder of v1 `cpuset` that was just made the processors and memory nodes of its parent: it starts with

@@ -14,9 +14,11 @@ mod layout;
 mod limit;
 mod member;
 mod place;
+mod plan;
 mod scope;
 mod stats;
 mod systemd;
+mod update;
 
 use std::fmt;
 use std::str::FromStr;
@@ -30,9 +32,11 @@ pub use layout::{Layout, LayoutError, V1Hierarchy, V2Hierarchy, Version};
 pub use limit::{Controller, LimitError, asks_for_limits};
 pub use member::Motion;
 pub use place::{Instance, PlaceError, Placement, Unit, V1Folder};
-pub use scope::{IoLimits, LimitOutcome, Rights, Scope, ScopePlan, ScopeRequest, update};
+pub use plan::{LimitOutcome, Rights, ScopePlan, ScopeRequest, Wished};
+pub use scope::Scope;
 pub use stats::{Counters, Stats};
 pub use systemd::SystemdError;
+pub use update::update;
 
 /// Who keeps the groups of containers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,182 +1,24 @@
 //! Makes a container's group, limits it, and undoes that unless it is kept.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nix::errno::Errno;
 use nix::libc;
-use oci_spec::runtime::LinuxResources;
 
-use super::device::{self, Rule};
-use super::error::ScopeError;
-use super::layout::{Layout, Version, beneath};
-use super::limit::{self, Controller, Home, Step};
-use super::place::{Placement, place};
-use super::{Manager, apply, folder, systemd};
+use super::error::{ScopeError, in_words};
+use super::layout::{Layout, beneath};
+use super::limit::Step;
+use super::place::Placement;
+use super::plan::{LimitOutcome, Rights, ScopePlan};
+use super::{apply, folder, systemd};
 use crate::engine::{CgroupHierarchy, CgroupSeat};
-use crate::id::ContainerId;
 use crate::kernel_file::read_text;
 use crate::sys::placeholder::Placeholder;
-
-/// Whose rights the caller has over the host's groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rights {
-    /// The host's root: what cannot be made is an error.
-    Root,
-    /// Somebody else, or root of a user namespace: a group is made where that is allowed, and
-    /// what cannot be made is an error only when a limit needs it.
-    Rootless,
-}
-
-impl Rights {
-    /// Reads them: root is uid 0 of a user namespace in which every host id is itself.
-    pub fn of_caller() -> Self {
-        let whole = || {
-            let map = read_text("/proc/self/uid_map").unwrap_or_default();
-            map.split_whitespace().eq(["0", "0", "4294967295"])
-        };
-        if nix::unistd::geteuid().is_root() && whole() { Self::Root } else { Self::Rootless }
-    }
-}
-
-/// What is asked for a container.
-#[derive(Debug, Clone, Copy)]
-pub struct ScopeRequest<'a> {
-    /// Its name.
-    pub id: &'a ContainerId,
-    /// `linux.cgroupsPath`.
-    pub cgroups_path: Option<&'a Path>,
-    /// `linux.resources`.
-    pub resources: Option<&'a LinuxResources>,
-    /// Who keeps it.
-    pub manager: Manager,
-    /// What the caller may do.
-    pub rights: Rights,
-    /// The host's number of the user who gets the v2 group (`cgroup` mounted writable in a cgroup
-    /// namespace of its own).
-    pub owner: Option<u32>,
-}
-
-/// Whether a container may start without its limits on block devices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IoLimits {
-    /// They are limits like all others.
-    Required,
-    /// They are set where the host can; [`Scope::outcomes`] says whether.
-    Wished,
-}
-
-/// What became of one limit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LimitOutcome {
-    /// The key below `linux.resources` that asks for it.
-    pub limit: &'static str,
-    /// Nothing, or why it is not in force, in words.
-    pub result: Result<(), String>,
-}
-
-/// Everything that making a scope takes, decided.
-#[derive(Debug, Clone)]
-pub struct ScopePlan {
-    placement: Placement,
-    steps: Vec<Step>,
-    devices: Option<Vec<Rule>>,
-    rights: Rights,
-    owner: Option<u32>,
-    resources: Option<LinuxResources>,
-    io: IoLimits,
-    /// The topmost v2 folder in which the caller may enable controllers; `None`: the mount.
-    top: Option<PathBuf>,
-}
-
-impl ScopePlan {
-    /// Decides it from the request and the host's hierarchies.
-    pub fn decide(request: &ScopeRequest<'_>, layout: &Layout) -> Result<Self, ScopeError> {
-        let placement = place(request.id, request.cgroups_path, request.manager, layout)
-            .map_err(|source| ScopeError::Place { source })?;
-        Self::decide_at(placement, request, layout)
-    }
-
-    /// Decides it for a place that is chosen already; `cgroups_path` of the request is not read.
-    pub(super) fn decide_at(
-        mut placement: Placement,
-        request: &ScopeRequest<'_>,
-        layout: &Layout,
-    ) -> Result<Self, ScopeError> {
-        for mount in layout.mounts() {
-            if placement.folders().any(|folder| folder == mount) {
-                return Err(ScopeError::Root { path: mount.to_path_buf() });
-            }
-        }
-        let asked = request.resources.is_some_and(limit::asks_for_limits);
-        if placement.is_empty() && asked {
-            let why = match request.manager {
-                Manager::Disabled => "the cgroup manager is `disabled`",
-                Manager::Cgroupfs | Manager::Systemd(_) => "the host has no cgroup hierarchy",
-            };
-            return Err(ScopeError::NoScope { why: why.to_owned() });
-        }
-        let (mut steps, mut devices) = (Vec::new(), None);
-        if !placement.is_empty() {
-            if let Some(resources) = request.resources {
-                steps = limit::lower(resources, layout)
-                    .map_err(|source| ScopeError::Limit { source })?;
-            }
-            let rules = request.resources.and_then(|r| r.devices().as_deref()).unwrap_or_default();
-            let rules = device::parse(rules).map_err(|source| ScopeError::Devices { source })?;
-            // Without the host's root nobody can make a node, and opening one is the caller's
-            // right already: there is nothing that rules would take away.
-            devices = (request.rights == Rights::Root).then_some(rules);
-        }
-        let existing = placement.folders().filter(|folder| folder.exists());
-        placement.foreign = existing.map(Path::to_path_buf).collect();
-        Ok(Self {
-            placement,
-            steps,
-            devices,
-            rights: request.rights,
-            owner: request.owner,
-            resources: request.resources.cloned(),
-            io: IoLimits::Required,
-            top: None,
-        })
-    }
-
-    /// The same for a capsule: limits on block devices are wished, and controllers are enabled
-    /// from `top` on.
-    pub(super) fn for_capsule(mut self, top: Option<PathBuf>) -> Self {
-        self.io = IoLimits::Wished;
-        self.top = top;
-        self
-    }
-
-    /// The steps, for trying each by itself.
-    pub(super) fn take_steps(&mut self) -> Vec<Step> {
-        std::mem::take(&mut self.steps)
-    }
-
-    /// Where it will be; with systemd the folders of a user's unit may still change.
-    pub fn placement(&self) -> &Placement {
-        &self.placement
-    }
-
-    /// True when a limit or a rule needs the folder of `subsystems`; `None` is v2's.
-    fn needs(&self, subsystems: Option<&[String]>, layout: &Layout) -> bool {
-        let serves = |c: Controller| match subsystems {
-            Some(names) => names.iter().any(|name| name == c.v1_name()),
-            None => layout.version_of(c) == Some(Version::V2),
-        };
-        let limited = self.steps.iter().any(|step| match step.home {
-            Home::V1(controller) => serves(controller),
-            Home::V2 => subsystems.is_none(),
-        });
-        limited || (self.devices.is_some() && serves(Controller::Devices))
-    }
-}
 
 /// A group that was made for a container; removed on drop unless kept.
 #[derive(Debug)]
@@ -198,15 +40,17 @@ impl Scope {
         let mut scope = Self::of(plan.placement.clone());
         scope.start_unit(plan, layout)?;
         scope.make_v1(plan, layout)?;
-        scope.make_v2(plan, layout)?;
+        let disabled = scope.make_v2(plan, layout)?;
         for step in &plan.steps {
             let done = apply::carry_out(step, &scope.placement);
-            let outcome = LimitOutcome::of(step, &done);
-            if done.is_err() && !(plan.io == IoLimits::Wished && step.is_io()) {
-                done?;
-            }
-            scope.outcomes.push(outcome);
+            let wished = plan.wished.covers(step.is_io());
+            let done = if wished { done.map_err(|error| in_words(&error)) } else { Ok(done?) };
+            // Without its controller the file is missing, which is not the reason.
+            let reason = step.v2_controller().and_then(|name| disabled.get(name));
+            let result = done.map_err(|words| reason.cloned().unwrap_or(words));
+            scope.outcomes.push(LimitOutcome { limit: step.limit, result });
         }
+        scope.outcomes.extend(plan.formless.iter().cloned());
         scope.rule_devices(plan, layout)?;
         scope.give_to(plan.owner)?;
         scope.open()?;
@@ -253,7 +97,7 @@ impl Scope {
 
     fn start_unit(&mut self, plan: &ScopePlan, layout: &Layout) -> Result<(), ScopeError> {
         let Some(unit) = self.placement.unit.clone() else { return Ok(()) };
-        let version = unit_version(layout);
+        let version = super::update::unit_version(layout);
         let started = systemd::start(&unit, plan.resources.as_ref(), version)
             .map_err(|source| ScopeError::Systemd { source })?;
         self.placeholder = started.placeholder;
@@ -281,9 +125,15 @@ impl Scope {
         Ok(())
     }
 
-    fn make_v2(&mut self, plan: &ScopePlan, layout: &Layout) -> Result<(), ScopeError> {
+    /// Makes the v2 folder; the answer is which controllers cannot be enabled, and why.
+    fn make_v2(
+        &mut self,
+        plan: &ScopePlan,
+        layout: &Layout,
+    ) -> Result<BTreeMap<String, String>, ScopeError> {
+        let nothing = BTreeMap::new();
         let (Some(path), Some(hierarchy)) = (self.placement.v2.clone(), &layout.v2) else {
-            return Ok(());
+            return Ok(nothing);
         };
         let needed = plan.needs(None, layout);
         let made = folder::create(&hierarchy.mount, &path, &mut |_| Ok(()));
@@ -291,15 +141,17 @@ impl Scope {
         let rights = if layout.is_unified() { plan.rights } else { Rights::Rootless };
         if !self.note(&path, made, needed, rights)? {
             self.placement.v2 = None;
-            return Ok(());
+            return Ok(nothing);
         }
-        let controllers = plan.steps.iter().filter_map(Step::v2_controller);
-        let controllers: BTreeSet<String> = controllers.map(str::to_owned).collect();
-        if controllers.is_empty() && !(layout.is_unified() && self.placement.unit.is_none()) {
-            return Ok(());
+        let limited = plan.steps.iter().any(|step| step.v2_controller().is_some());
+        let counted = layout.is_unified() && self.placement.unit.is_none();
+        if !limited && !counted {
+            return Ok(nothing);
         }
+        let required = plan.steps.iter().filter(|step| !plan.wished.covers(step.is_io()));
+        let required = required.filter_map(Step::v2_controller).map(str::to_owned).collect();
         let top = plan.top.as_deref().unwrap_or(&hierarchy.mount);
-        folder::enable(top, &path, &hierarchy.controllers, &controllers)
+        folder::enable(top, &path, &hierarchy.controllers, &required)
     }
 
     /// Takes note of a made folder; false: it could not be made and is not needed.
@@ -336,7 +188,8 @@ impl Scope {
 
     fn rule_devices(&self, plan: &ScopePlan, layout: &Layout) -> Result<(), ScopeError> {
         let Some(rules) = &plan.devices else { return Ok(()) };
-        put_devices(rules, &self.placement, layout).map_err(|source| ScopeError::Devices { source })
+        super::update::put_devices(rules, &self.placement, layout)
+            .map_err(|source| ScopeError::Devices { source })
     }
 
     /// Gives the v2 folder and what may be delegated of it to `owner`.
@@ -373,20 +226,6 @@ impl Scope {
     }
 }
 
-impl LimitOutcome {
-    /// Puts the end of a step into words, with every cause.
-    pub(super) fn of(step: &Step, done: &Result<(), ScopeError>) -> Self {
-        let result = done.as_ref().copied().map_err(|error| in_words(error));
-        Self { limit: step.limit, result }
-    }
-}
-
-/// An error and its causes in one line.
-pub(super) fn in_words(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-}
-
 impl Drop for Scope {
     fn drop(&mut self) {
         if self.kept {
@@ -400,6 +239,15 @@ impl Drop for Scope {
 }
 
 impl Placement {
+    /// Removes what a creator left that was killed: systemd may know the unit in another folder.
+    pub fn abandon(&self) -> Result<(), ScopeError> {
+        if let Some(unit) = &self.unit {
+            systemd::stop(unit).map_err(|source| ScopeError::Systemd { source })?;
+        }
+        self.end_all().map_err(|source| ScopeError::Members { source })?;
+        self.remove()
+    }
+
     /// Ends what is left in the group and removes it; a group that is gone is fine.
     ///
     /// Folders that were there before the container stay.
@@ -461,64 +309,6 @@ fn shown(placement: &Placement, layout: &Layout) -> Vec<CgroupHierarchy> {
         CgroupHierarchy { name: "unified".to_owned(), v1_data: None, group }
     });
     v1.chain(v2).collect()
-}
-
-/// Changes the limits of a container that exists.
-pub fn update(
-    placement: &Placement,
-    resources: &LinuxResources,
-    layout: &Layout,
-) -> Result<(), ScopeError> {
-    let asked = limit::asks_for_limits(resources);
-    if placement.is_empty() && asked {
-        let why = "the container has no cgroup of its own".to_owned();
-        return Err(ScopeError::NoScope { why });
-    }
-    let steps = limit::lower(resources, layout).map_err(|source| ScopeError::Limit { source })?;
-    let rules = match resources.devices() {
-        Some(list) => {
-            let rules = device::parse(list);
-            Some(rules.map_err(|source| ScopeError::Devices { source })?)
-        }
-        None => None,
-    };
-    if let Some(unit) = &placement.unit {
-        systemd::set_properties(unit, resources, unit_version(layout))
-            .map_err(|source| ScopeError::Systemd { source })?;
-    }
-    for step in &steps {
-        apply::carry_out(step, placement)?;
-    }
-    match rules {
-        Some(rules) => {
-            put_devices(&rules, placement, layout).map_err(|source| ScopeError::Devices { source })
-        }
-        None => Ok(()),
-    }
-}
-
-fn put_devices(
-    rules: &[Rule],
-    placement: &Placement,
-    layout: &Layout,
-) -> Result<(), device::DeviceError> {
-    if let Some(folder) = placement.v1_of("devices") {
-        return device::write_v1(folder, rules);
-    }
-    let Some(path) = placement.v2.as_ref().filter(|_| layout.v2.is_some()) else {
-        return Err(device::DeviceError::NoController);
-    };
-    let folder = fs::File::open(path).map_err(|source| device::DeviceError::Program {
-        action: "open the cgroup",
-        path: path.clone(),
-        source,
-    })?;
-    device::attach_v2(path, &folder.into(), rules)
-}
-
-/// The version whose properties systemd understands here.
-fn unit_version(layout: &Layout) -> Version {
-    if layout.is_unified() { Version::V2 } else { Version::V1 }
 }
 
 /// Refuses a folder that was there before and cannot be a container's.

@@ -11,13 +11,10 @@ use nix::unistd::geteuid;
 use oci_spec::runtime::{Hooks, LinuxNamespaceType, LinuxResources, Spec};
 
 use super::delete::destroy;
+use super::group::{self, Group, MadeGroup};
 use super::version::{InvalidVersion, check_version};
-use crate::cgroup::{
-    CapsuleScope, Layout, Manager, Placement, Rights, Scope, ScopeError, ScopePlan, ScopeRequest,
-};
-use crate::engine::{
-    CgroupSeat, Engine, EngineError, Gate, HookFault, HookPoints, InitProcess, Seat, Stdio,
-};
+use crate::cgroup::{Manager, Placement, ScopeError};
+use crate::engine::{Engine, EngineError, Gate, HookFault, HookPoints, InitProcess, Seat, Stdio};
 use crate::error::ExecPlanError;
 use crate::hook::{self, HookRunner, HookState, InvalidHook};
 use crate::id::ContainerId;
@@ -33,20 +30,6 @@ pub enum Until {
     Created,
     /// Its program runs, and `poststart` hooks have run.
     Running,
-}
-
-/// The control groups of a new container.
-#[derive(Debug)]
-pub enum Group {
-    /// Made from `linux.cgroupsPath` and `linux.resources`.
-    Managed {
-        /// Who keeps them.
-        manager: Manager,
-        /// What the caller may do.
-        rights: Rights,
-    },
-    /// Made already; the limits of the config are those it has.
-    Given(Box<CapsuleScope>),
 }
 
 /// What is asked for.
@@ -176,8 +159,8 @@ pub fn create(
     let plan = plan::plan(request.spec, request.bundle, &request.options)
         .map_err(|source| CreateError::Plan { id: id.clone(), source })?;
     let mut record = first_record(&request, &hooks);
-    let prepared =
-        prepare_group(&request).map_err(|source| CreateError::Scope { id: id.clone(), source })?;
+    let prepared = group::prepare(&request.group, &id, request.spec)
+        .map_err(|source| CreateError::Scope { id: id.clone(), source })?;
     record.placement = prepared.placement();
 
     let dir = store.reserve(&id).map_err(CreateError::Name)?;
@@ -360,96 +343,6 @@ fn limits_of(spec: &Spec) -> Option<LinuxResources> {
     (limits != LinuxResources::default()).then_some(limits)
 }
 
-/// A group that is decided and not made yet.
-enum PreparedGroup {
-    Managed(Box<ScopePlan>, Layout),
-    Given(Placement),
-}
-
-/// A group that is made; removed on drop unless kept.
-enum MadeGroup {
-    Managed(Box<Scope>),
-    Given(Box<CapsuleScope>),
-}
-
-fn prepare_group(request: &CreateRequest<'_>) -> Result<PreparedGroup, ScopeError> {
-    let (manager, rights) = match &request.group {
-        Group::Given(scope) => return Ok(PreparedGroup::Given(scope.placement().clone())),
-        Group::Managed { manager, rights } => (*manager, *rights),
-    };
-    let layout = Layout::read().map_err(|source| ScopeError::Layout { source })?;
-    let linux = request.spec.linux().as_ref();
-    let wanted = ScopeRequest {
-        id: request.id,
-        cgroups_path: linux.and_then(|linux| linux.cgroups_path().as_deref()),
-        resources: linux.and_then(|linux| linux.resources().as_ref()),
-        manager,
-        rights,
-        owner: group_owner(request.spec, &layout),
-    };
-    let plan = ScopePlan::decide(&wanted, &layout)?;
-    Ok(PreparedGroup::Managed(Box::new(plan), layout))
-}
-
-impl PreparedGroup {
-    fn placement(&self) -> Placement {
-        match self {
-            Self::Managed(plan, _) => plan.placement().clone(),
-            Self::Given(placement) => placement.clone(),
-        }
-    }
-
-    fn make(self, group: Group) -> Result<MadeGroup, ScopeError> {
-        match (self, group) {
-            (Self::Managed(plan, layout), _) => {
-                Scope::create(&plan, &layout).map(Box::new).map(MadeGroup::Managed)
-            }
-            (Self::Given(_), Group::Given(scope)) => Ok(MadeGroup::Given(scope)),
-            (Self::Given(_), Group::Managed { .. }) => unreachable!("prepared from the same group"),
-        }
-    }
-}
-
-impl MadeGroup {
-    fn seat(&self) -> CgroupSeat<'_> {
-        match self {
-            Self::Managed(scope) => scope.seat(),
-            Self::Given(scope) => scope.seat(),
-        }
-    }
-
-    fn keep(self) -> Placement {
-        match self {
-            Self::Managed(scope) => scope.keep(),
-            Self::Given(scope) => scope.keep(),
-        }
-    }
-}
-
-/// Who gets the v2 group: the host's number of the program's user, if the container has a cgroup
-/// namespace of its own with the hierarchy mounted writable (runtime-spec, "Cgroup ownership").
-fn group_owner(spec: &Spec, layout: &Layout) -> Option<u32> {
-    let linux = spec.linux().as_ref().filter(|_| layout.is_unified())?;
-    linux.namespaces().iter().flatten().find(|namespace| {
-        namespace.typ() == LinuxNamespaceType::Cgroup && namespace.path().is_none()
-    })?;
-    spec.mounts().iter().flatten().find(|mount| {
-        let options = mount.options().iter().flatten();
-        mount.source().as_deref() == Some(Path::new("cgroup"))
-            && mount.destination() == Path::new("/sys/fs/cgroup")
-            && !options.into_iter().any(|option| option == "ro")
-    })?;
-    let uid = spec.process().as_ref()?.user().uid();
-    let maps = linux.uid_mappings().as_deref().unwrap_or_default();
-    if maps.is_empty() {
-        return Some(uid);
-    }
-    maps.iter().find_map(|map| {
-        let offset = uid.checked_sub(map.container_id())?;
-        (offset < map.size()).then(|| map.host_id() + offset)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -461,32 +354,5 @@ mod tests {
         write_pid_file(&path, 42).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "42");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn the_group_belongs_to_the_user_of_a_writable_mount_in_a_namespace() {
-        let spec = |options: &[&str], maps: serde_json::Value| -> Spec {
-            serde_json::from_value(serde_json::json!({
-                "ociVersion": "1.3.0",
-                "process": {"cwd": "/", "args": ["a"], "user": {"uid": 5, "gid": 5}},
-                "mounts": [{
-                    "destination": "/sys/fs/cgroup", "type": "cgroup", "source": "cgroup",
-                    "options": options,
-                }],
-                "linux": {"namespaces": [{"type": "cgroup"}], "uidMappings": maps},
-            }))
-            .unwrap()
-        };
-        let unified = Layout::parse("1 1 0:1 / /cg rw - cgroup2 cgroup2 rw\n", "0::/\n");
-        let map = serde_json::json!([{"containerID": 0, "hostID": 1000, "size": 10}]);
-        let none = serde_json::json!([]);
-        for (spec, layout, owner) in [
-            (spec(&["rw"], none.clone()), &unified, Some(5)),
-            (spec(&["rw"], map.clone()), &unified, Some(1005)),
-            (spec(&["ro"], map.clone()), &unified, None),
-            (spec(&["rw"], map), &Layout::default(), None),
-        ] {
-            assert_eq!(group_owner(&spec, layout), owner);
-        }
     }
 }

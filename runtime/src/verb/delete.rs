@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use crate::cgroup::{MemberError, ScopeError};
 use crate::hook::{self, HookState};
 use crate::id::ContainerId;
-use crate::state::Status;
+use crate::state::{Phase, Status};
 use crate::store::{Container, Store, StoreError};
 use crate::sys::signal::send_to_pidfd;
 
@@ -109,7 +109,11 @@ pub fn destroy(container: Container) -> Result<(), DeleteError> {
         let ended = record.placement.end_all();
         ended.map_err(|source| DeleteError::Members { id: id.clone(), source })?;
     }
-    record.placement.remove().map_err(|source| DeleteError::Scope { id: id.clone(), source })?;
+    let removed = match record.phase {
+        Phase::Creating => record.placement.abandon(),
+        Phase::Made => record.placement.remove(),
+    };
+    removed.map_err(|source| DeleteError::Scope { id: id.clone(), source })?;
     if let Some(hooks) = &record.hooks {
         let state = HookState::of(&id, &record.bundle, &record.annotations);
         hook::run_each(hooks.poststop().as_ref(), &state.at(Status::Stopped, None));

@@ -4,6 +4,7 @@
 //! host's interface cannot express is an error, never left out.
 
 pub(super) mod convert;
+mod error;
 mod v1;
 mod v2;
 
@@ -12,6 +13,8 @@ use std::fmt;
 use oci_spec::runtime::{LinuxMemory, LinuxResources};
 
 use super::layout::{Layout, Version};
+
+pub use error::LimitError;
 
 /// A controller that `linux.resources` can address, or that a container's life needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,12 +76,6 @@ impl Controller {
     }
 }
 
-impl fmt::Display for Controller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.v1_name())
-    }
-}
-
 /// The folder of a container in which a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Home {
@@ -135,41 +132,6 @@ impl Step {
     }
 }
 
-/// A limit that cannot be set on this host, or not with this value.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LimitError {
-    /// No hierarchy that the caller may use serves the controller.
-    #[error("cannot set `linux.resources.{limit}`: no `{controller}` controller is at hand")]
-    NoController {
-        /// Key below `linux.resources`.
-        limit: &'static str,
-        /// Name of the controller.
-        controller: String,
-    },
-    /// The version of the interface has no such limit.
-    #[error("cannot set `linux.resources.{limit}`: cgroup {} has no such limit", match version {
-        Version::V1 => "v1",
-        Version::V2 => "v2",
-    })]
-    NotInVersion {
-        /// Key below `linux.resources`.
-        limit: &'static str,
-        /// The version that serves the controller here.
-        version: Version,
-    },
-    /// The value breaks a rule.
-    #[error("cannot set `linux.resources.{limit}` to `{value}`: {rule}")]
-    Value {
-        /// Key below `linux.resources`.
-        limit: &'static str,
-        /// The value as given.
-        value: String,
-        /// The rule, as a clause.
-        rule: &'static str,
-    },
-}
-
 /// Lowers the limits of `resources`, except devices, to the writes that set them on `layout`.
 ///
 /// A value of zero for a memory, cpu or weight limit means "not set", as engines write it.
@@ -211,6 +173,24 @@ pub(super) fn lower(resources: &LinuxResources, layout: &Layout) -> Result<Vec<S
     Ok(steps.list)
 }
 
+/// Lowers the parts of `resources` one by one, so that one without a form here does not hide the
+/// others; each answer is for a part, in the order of [`lower`].
+pub(super) fn lower_each(
+    resources: &LinuxResources,
+    layout: &Layout,
+) -> Vec<Result<Vec<Step>, LimitError>> {
+    let nothing = || LinuxResources::default();
+    let (mut memory, mut cpu, mut pids, mut io) = (nothing(), nothing(), nothing(), nothing());
+    memory.set_memory(*resources.memory());
+    cpu.set_cpu(resources.cpu().clone());
+    pids.set_pids(*resources.pids());
+    io.set_block_io(resources.block_io().clone());
+    let mut rest = resources.clone();
+    rest.set_memory(None).set_cpu(None).set_pids(None).set_block_io(None);
+    let parts = [memory, cpu, pids, io, rest];
+    parts.iter().map(|part| lower(part, layout)).collect()
+}
+
 /// Says whether `resources` asks for anything but device rules.
 pub fn asks_for_limits(resources: &LinuxResources) -> bool {
     let without_devices = {
@@ -243,9 +223,10 @@ struct Steps<'a> {
 
 impl Steps<'_> {
     fn version(&self, limit: &'static str, c: Controller) -> Result<Version, LimitError> {
-        self.layout
-            .version_of(c)
-            .ok_or_else(|| LimitError::NoController { limit, controller: c.to_string() })
+        self.layout.version_of(c).ok_or_else(|| {
+            let name = c.v2_name().filter(|_| self.layout.is_unified());
+            LimitError::NoController { limit, controller: name.unwrap_or(c.v1_name()).to_owned() }
+        })
     }
 
     /// Adds a step with several ways, for the folder that serves `controller`.
