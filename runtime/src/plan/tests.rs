@@ -234,9 +234,9 @@ fn mount_options_add_up_in_their_order() {
         let config =
             with("/mounts", json!([{"destination": "/t", "type": "tmpfs", "options": options}]));
         let plan = planned(config).unwrap();
-        let attributes = plan.steps.iter().find_map(|step| match step {
-            Step::Root(RootStep::Mount(mount)) => Some(mount.attributes),
-            _ => None,
+        let attributes = plan.steps.iter().find_map(|step| {
+            let Step::Root(RootStep::Mount(mount)) = step else { return None };
+            Some(mount.attributes)
         });
         assert_eq!(attributes, Some(Attributes { set, clear }), "{options:?}");
     }

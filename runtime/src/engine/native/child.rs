@@ -1,90 +1,34 @@
 //! The new process: it walks the plan's steps and does nothing else.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use landlock::RulesetCreated;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl, open};
-use nix::sys::prctl::{set_dumpable, set_no_new_privs, set_pdeathsig};
-use nix::sys::signal::Signal;
+use nix::sys::prctl::set_no_new_privs;
 use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
 use nix::sys::stat::{Mode, umask};
-use nix::unistd::{Pid, read, sethostname, setsid, write};
+use nix::unistd::{Pid, read, sethostname, write};
 
-use super::super::hook::{HookPoint, HookPoints, HookSet};
-use super::super::seat::{CgroupHierarchy, Gate, Stdio};
+use super::super::hook::{HookPoint, HookPoints};
+use super::super::seat::{Gate, Stdio};
 use super::beneath::{Beneath, Missing};
-use super::cgroup::{self, View};
+use super::cgroup;
 use super::channel::{Channel, FromParent};
-use super::device::{self, LastFolder, NodeSource};
+use super::device::{self, LastFolder};
 use super::fault::{Fault, Word};
 use super::holder::{self, Control};
+use super::job::{First, Job, Staging};
 use super::program::Prepared;
 use super::protect::Covers;
 use super::stage::{self, Bind};
 use super::terminal::{self, Console};
 use super::{identity, mounts, protect};
-use crate::confine::{SyscallFilter, capability, landlock as domain};
+use crate::confine::{SyscallFilter, landlock as domain};
 use crate::plan::{
-    Confinement, Entry, Identity, Meeting, Mount, Mounted, NamespaceKind, Root, RootStep, Step,
+    Confinement, Entry, Meeting, Mount, Mounted, NamespaceKind, Root, RootStep, Step,
 };
-use crate::sys::process::ArgumentArea;
-use crate::sys::{clone, net, process, schedule, seccomp, tty};
-
-/// Everything the child needs, ready before it exists.
-#[derive(Debug)]
-pub(super) struct Job<'a> {
-    /// What to do.
-    pub steps: &'a [Step],
-    /// `tasks` files of its cgroups.
-    pub tasks: &'a [BorrowedFd<'a>],
-    /// Its cgroups, for mounts.
-    pub hierarchies: &'a [CgroupHierarchy],
-    /// How much a cgroup file system shows.
-    pub view: View,
-    /// Standard streams.
-    pub stdio: Stdio<'a>,
-    /// Receives the terminal.
-    pub console_socket: Option<BorrowedFd<'a>>,
-    /// Descriptors kept from 3 on.
-    pub preserve_fds: u32,
-    /// Where to wait for `start`.
-    pub gate: Gate<'a>,
-    /// Which hook points have hooks.
-    pub hooks: HookSet,
-    /// The parent has something to do while this process waits with its mounts made.
-    pub meets: bool,
-    /// Namespaces this process enters itself.
-    pub joined: Vec<(NamespaceKind, OwnedFd)>,
-    /// The cgroup namespace is made by this process, after it joined its cgroups.
-    pub late_cgroup_namespace: bool,
-    /// The process whose namespaces are entered, and which.
-    pub target: Option<(BorrowedFd<'a>, u64)>,
-    /// Who clones the root and the sources of binds.
-    pub staging: Staging<'a>,
-    /// How device nodes come about.
-    pub nodes: NodeSource,
-    /// Who is pid 1.
-    pub first: First,
-}
-
-/// Who is pid 1 of the container.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum First {
-    /// The program.
-    Program,
-    /// This process, for the program; where its arguments are, as far as is known.
-    Holder(Option<ArgumentArea>),
-}
-
-/// Who clones what comes from the host.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Staging<'a> {
-    /// This process; ids of the binds are translated by these maps.
-    Child(&'a [Option<OwnedFd>]),
-    /// The parent, inside this process's mount namespace.
-    Parent,
-}
+use crate::sys::{clone, net, process, seccomp, tty};
 
 /// The running child.
 pub(super) struct Child<'a> {
@@ -192,7 +136,7 @@ impl<'a> Child<'a> {
         match step {
             Step::Entry(step) => self.enter(step),
             Step::Root(step) => self.build(step),
-            Step::Identity(step) => take_on(step),
+            Step::Identity(step) => identity::take_on(step),
             Step::Confinement(step) => self.confine(step),
             Step::Meeting(step) => self.meet(step),
         }
@@ -438,35 +382,5 @@ impl<'a> Child<'a> {
             holder::hold(self.control, area)?;
         }
         self.program.renumber()
-    }
-}
-
-/// What the process makes of itself needs nothing but the step.
-fn take_on(step: &Identity) -> Result<(), Fault> {
-    match step {
-        Identity::OomScoreAdjust(score) => identity::oom_score_adjust(*score),
-        Identity::NotDumpable => Ok(set_dumpable(false)?),
-        Identity::EndWithParent => Ok(set_pdeathsig(Signal::SIGKILL)?),
-        Identity::MakerIds(candidates) => identity::take_first(candidates),
-        Identity::UserIds(ids) => {
-            identity::own_pipes(ids.uid);
-            identity::take_ids(ids)
-        }
-        Identity::NewSession => Ok(setsid().map(drop)?),
-        Identity::Keyring(name) => identity::keyring(name),
-        Identity::ApparmorProfile(name) => identity::apparmor(name),
-        Identity::SelinuxLabel(label) => identity::selinux(label),
-        Identity::CpuAffinity(cpus) => Ok(schedule::set_affinity(cpus)?),
-        Identity::Schedule(wanted) => identity::scheduler(wanted),
-        Identity::IoPriority(value) => Ok(schedule::ioprio_set(*value)?),
-        Identity::MemoryPolicy(policy) => Ok(schedule::set_mempolicy(policy.mode, &policy.nodes)?),
-        Identity::Personality(domain) => Ok(schedule::personality(*domain)?),
-        Identity::Rlimit(limit) => identity::limit(limit),
-        Identity::Umask(mask) => {
-            umask(Mode::from_bits_truncate(*mask));
-            Ok(())
-        }
-        Identity::Cwd(path) => identity::enter_folder(path),
-        Identity::BoundingSet(kept) => Ok(capability::limit_bounding(*kept)?),
     }
 }

@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
-use nix::sys::prctl::set_keepcaps;
-use nix::sys::stat::{Mode, fstat};
-use nix::unistd::{Gid, Pid, Uid, fchdir, fchown, getcwd, setgroups, setresgid, setresuid};
+use nix::sys::prctl::{set_dumpable, set_keepcaps, set_pdeathsig};
+use nix::sys::signal::Signal;
+use nix::sys::stat::{Mode, fstat, umask};
+use nix::unistd::{Gid, Pid, Uid, fchdir, fchown, getcwd, setgroups, setresgid, setresuid, setsid};
 
 use super::beneath::Beneath;
 use super::fault::Fault;
-use crate::plan::{Clock, ClockOffset, Ids, NamespaceKind, Rlimit, Schedule};
+use crate::confine::capability;
+use crate::plan::{Clock, ClockOffset, Identity, Ids, NamespaceKind, Rlimit, Schedule};
 use crate::sys::id::{self, CapabilitySets};
 use crate::sys::schedule::SchedAttr;
 use crate::sys::{clone, schedule};
@@ -209,6 +211,36 @@ fn home_in(passwd: &[u8], uid: u32) -> Option<PathBuf> {
         let own = fields.get(2)? == &wanted.as_bytes() && home.first() == Some(&b'/');
         own.then(|| PathBuf::from(std::ffi::OsString::from_vec(home.to_vec())))
     })
+}
+
+/// What the process makes of itself needs nothing but the step.
+pub(super) fn take_on(step: &Identity) -> Result<(), Fault> {
+    match step {
+        Identity::OomScoreAdjust(score) => oom_score_adjust(*score),
+        Identity::NotDumpable => Ok(set_dumpable(false)?),
+        Identity::EndWithParent => Ok(set_pdeathsig(Signal::SIGKILL)?),
+        Identity::MakerIds(candidates) => take_first(candidates),
+        Identity::UserIds(ids) => {
+            own_pipes(ids.uid);
+            take_ids(ids)
+        }
+        Identity::NewSession => Ok(setsid().map(drop)?),
+        Identity::Keyring(name) => keyring(name),
+        Identity::ApparmorProfile(name) => apparmor(name),
+        Identity::SelinuxLabel(label) => selinux(label),
+        Identity::CpuAffinity(cpus) => Ok(schedule::set_affinity(cpus)?),
+        Identity::Schedule(wanted) => scheduler(wanted),
+        Identity::IoPriority(value) => Ok(schedule::ioprio_set(*value)?),
+        Identity::MemoryPolicy(policy) => Ok(schedule::set_mempolicy(policy.mode, &policy.nodes)?),
+        Identity::Personality(domain) => Ok(schedule::personality(*domain)?),
+        Identity::Rlimit(wanted) => limit(wanted),
+        Identity::Umask(mask) => {
+            umask(Mode::from_bits_truncate(*mask));
+            Ok(())
+        }
+        Identity::Cwd(path) => enter_folder(path),
+        Identity::BoundingSet(kept) => Ok(capability::limit_bounding(*kept)?),
+    }
 }
 
 #[cfg(test)]
