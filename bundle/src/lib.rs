@@ -1,7 +1,24 @@
 //! From a decision to an OCI bundle: a pure plan, and one writer. Floor 3.
 //!
 //! [`plan`] turns a policy, a decision and the host's layout into a [`BundlePlan`]; it touches nothing.
-//! [`write`] is the only function that makes files.
+//! [`write()`] and [`write_archive`] are the only functions that make files. [`diff`] and [`verify`] judge what there is.
+//!
+//! ```
+//! use mur_bundle::{BundlePlan, HostLayout, PlanError, plan};
+//! use mur_policy::{CapabilityPolicy, ContainmentDecision};
+//!
+//! /// What a change of the manifest means, in one line each.
+//! fn review(
+//!     before: &CapabilityPolicy,
+//!     after: &CapabilityPolicy,
+//!     decision: &ContainmentDecision,
+//!     layout: &HostLayout,
+//! ) -> Result<Vec<String>, PlanError> {
+//!     let (before, after) = (plan(before, decision, layout)?, plan(after, decision, layout)?);
+//!     let changes = mur_bundle::diff(before.spec(), after.spec());
+//!     Ok(changes.iter().map(|change| format!("{}: {}", change.direction, change.what)).collect())
+//! }
+//! ```
 
 mod annotation;
 mod diff;

@@ -1,6 +1,8 @@
 use mur_policy::ContainmentClass::{Scoped, Sealed};
 use mur_policy::{CapabilityPolicy, HostPath};
 
+use proptest::prelude::*;
+
 use super::Direction::{Narrower, Other, Wider};
 use super::*;
 use crate::fixture::{Maker, decision, layout, policy};
@@ -125,4 +127,98 @@ fn a_scoped_capsule_shows_more_of_the_host_than_a_sealed_one() {
     let found = changes.iter().find(|change| change.what == "`/srv`").unwrap();
     assert_eq!(found.direction, Wider);
     assert_eq!(changes[0].direction, Wider, "what is wider stands first");
+}
+
+/// What two capsules may differ in, each as how much is granted.
+#[derive(Debug, Clone)]
+struct Grants {
+    programs: usize,
+    protected: usize,
+    host_path: u8,
+    unix_sockets: bool,
+    workdir_exec: bool,
+    memory: u64,
+    files: u64,
+}
+
+impl Grants {
+    fn any() -> impl Strategy<Value = Self> {
+        (0..4_usize, 0..4_usize, 0..3_u8, any::<bool>(), any::<bool>(), 1..9_u64, 1..9_u64)
+            .prop_map(
+                |(programs, protected, host_path, unix_sockets, workdir_exec, memory, files)| {
+                    Self {
+                        programs,
+                        protected,
+                        host_path,
+                        unix_sockets,
+                        workdir_exec,
+                        memory,
+                        files,
+                    }
+                },
+            )
+    }
+
+    /// What both grant.
+    fn common(&self, other: &Self) -> Self {
+        Self {
+            programs: self.programs.min(other.programs),
+            protected: self.protected.max(other.protected),
+            host_path: self.host_path.min(other.host_path),
+            unix_sockets: self.unix_sockets && other.unix_sockets,
+            workdir_exec: self.workdir_exec && other.workdir_exec,
+            memory: self.memory.min(other.memory),
+            files: self.files.min(other.files),
+        }
+    }
+
+    fn plan(&self, floor: mur_policy::ContainmentClass) -> Spec {
+        let (mut policy, mut layout) = (policy(floor), layout(Maker::Root));
+        for number in 0..self.programs {
+            let path: std::path::PathBuf = format!("/usr/bin/tool{number}").into();
+            layout.programs.push(Program {
+                name: format!("tool{number}"),
+                path: Some(path.clone()),
+                executables: vec![path],
+                ..git()
+            });
+        }
+        layout.workdir.read_only = (0..self.protected)
+            .map(|number| crate::fixture::entry(&format!("a/b{number}"), crate::EntryKind::Folder))
+            .collect();
+        policy.host_paths = (0..u8::from(self.host_path > 0))
+            .map(|_| HostPath { path: "/srv/models".into(), writable: self.host_path > 1 })
+            .collect();
+        policy.network.unix_sockets = self.unix_sockets;
+        policy.files.workdir_exec = self.workdir_exec;
+        policy.resources.cgroup_memory_bytes = self.memory << 20;
+        policy.resources.max_open_files = self.files;
+        plan(&policy, &decision(&policy, &layout), &layout).unwrap().spec().clone()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_narrower_capsule_never_opens_anything(
+        one in Grants::any(), other in Grants::any(), sealed in any::<bool>(),
+    ) {
+        let floor = if sealed { Sealed } else { Scoped };
+        let changes = diff(&one.plan(floor), &one.common(&other).plan(floor));
+        let wider: Vec<_> = changes.iter().filter(|it| it.direction == Wider).collect();
+        prop_assert!(wider.is_empty(), "{wider:#?}");
+    }
+
+    #[test]
+    fn the_way_back_is_the_same_way_reversed(one in Grants::any(), other in Grants::any()) {
+        let (one, other) = (one.plan(Sealed), other.plan(Sealed));
+        let count = |changes: &[Change], direction| {
+            changes.iter().filter(|change| change.direction == direction).count()
+        };
+        let (there, back) = (diff(&one, &other), diff(&other, &one));
+        prop_assert_eq!(count(&there, Wider), count(&back, Narrower));
+        prop_assert_eq!(count(&there, Narrower), count(&back, Wider));
+        prop_assert_eq!(count(&there, Other), count(&back, Other));
+    }
 }

@@ -94,3 +94,6 @@ pub fn read_layout(
     layout.closed_folders = closed_folders(&layout);
     Ok(layout)
 }
+
+#[cfg(test)]
+mod tests;
