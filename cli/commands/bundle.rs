@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> anyhow::Result<Exit> {
     let prepared = args.launch.prepare(&args.command)?;
     let identity = args.runtime.map_or(IdentityChoice::Natural, Runtime::identity);
     let planned = plan_bundle(&prepared, identity)?;
-    warn(&prepared.unknown_keys, &prepared.notices(&planned.report));
+    warn(&prepared.unknown_keys, &prepared.notices(&planned.report, &planned.layout));
     let config = planned.config_json()?;
     let Some(output) = &args.output else {
         context.out.text(&String::from_utf8_lossy(&config))?;

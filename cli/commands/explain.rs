@@ -51,9 +51,9 @@ pub(crate) fn print_report(
     json: bool,
     context: &mut Context,
 ) -> anyhow::Result<Exit> {
-    let report = explain(prepared, IdentityChoice::Natural)?.report;
-    warn(&prepared.unknown_keys, &prepared.notices(&report));
-    print(&report, json, context)
+    let explained = explain(prepared, IdentityChoice::Natural)?;
+    warn(&prepared.unknown_keys, &prepared.notices(&explained.report, &explained.layout));
+    print(&explained.report, json, context)
 }
 
 fn print(report: &ScopeReport, json: bool, context: &mut Context) -> anyhow::Result<Exit> {

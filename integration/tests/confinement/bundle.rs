@@ -107,7 +107,12 @@ fn an_ordinary_users_bundle_runs_under_crun_as_it_is_and_under_runc_when_made_fo
         };
         let capsule = example(&scratch, "hello", Caller::User);
         let bundle = capsule.home().join(format!("bundle-{kind:?}"));
-        capsule.verb("bundle", &[&["-o", bundle.to_str().unwrap()], flags].concat()).finish().ok();
+        let made =
+            capsule.verb("bundle", &[&["-o", bundle.to_str().unwrap()], flags].concat()).finish();
+        // The test's user has no group of its own here that runc could limit; what is left out is said.
+        let limits = fs::read_to_string(bundle.join("config.json")).unwrap().contains("\"limit\"");
+        assert_eq!(made.stderr.contains("W-RUN-201"), !limits, "{made:?}");
+        made.ok();
         let state = capsule.home().join("state");
         let id = scratch.name(&format!("{kind:?}").to_lowercase());
         let words =

@@ -87,3 +87,18 @@ fn a_killed_mur_takes_its_capsule_along_and_the_next_launch_cleans_up() {
     let left: Vec<_> = before.iter().filter(|group| after.contains(group)).collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+#[test]
+fn a_native_module_that_will_not_load_is_named_before_the_command_runs() {
+    if !possible() {
+        return;
+    }
+    let scratch = Scratch::outside_tmp();
+    let capsule = Capsule::new(&scratch, Class::Sealed, Caller::Root).allowing("bash");
+    fs::write(capsule.work().join("native.so"), "").unwrap();
+    let said = capsule.run(&["bash", "-c", "true"]).finish();
+    assert!(said.stderr.contains("W-RUN-200") && said.stderr.contains("native.so"), "{said:?}");
+    fs::remove_file(capsule.work().join("native.so")).unwrap();
+    let said = capsule.run(&["bash", "-c", "true"]).finish();
+    assert!(!said.stderr.contains("W-RUN-200"), "{said:?}");
+}

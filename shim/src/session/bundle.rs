@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mur_bundle::{Bundle, BundlePlan, plan, write};
+use mur_bundle::{Bundle, BundlePlan, HostLayout, plan, write};
 use mur_policy::ScopeReport;
 use mur_runtime::layout::{IdentityChoice, Purpose};
 
@@ -16,6 +16,8 @@ pub struct PlannedBundle {
     plan: BundlePlan,
     /// What the capsule may do on this host.
     pub report: ScopeReport,
+    /// The host's files it was planned from.
+    pub layout: HostLayout,
 }
 
 /// Plans the bundle of a launch. `identity` is for the runtime that shall run it.
@@ -29,7 +31,7 @@ pub fn plan_bundle(
     let plan = plan(&prepared.policy, &prepared.decision, &layout).map_err(PrepareError::from)?;
     let report = explain(prepared, identity)?.report;
     let plan = plan.with_scope(report.to_json()?);
-    Ok(PlannedBundle { plan, report })
+    Ok(PlannedBundle { plan, report, layout })
 }
 
 impl PlannedBundle {

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use mur_bundle::{Folder, HostLayout, SessionFolders as FolderLayout};
-use mur_manifest::Manifest;
+use mur_manifest::{Code, Manifest};
 use mur_policy::report::{DerivedImport, FoundPath, IdMapping, IdentityOutcome, ReadOnlyGap};
 use mur_policy::{
     CapabilityPolicy, ContainmentDecision, HostProbe, Lowered, Notice, Outcomes, Placement,
@@ -103,11 +103,12 @@ impl Prepared {
         program::require_granted(program, &self.policy, layout)
     }
 
-    /// Warnings of the manifest, the decision and the report, in this order.
-    pub fn notices(&self, report: &ScopeReport) -> Vec<Notice> {
+    /// Warnings of the manifest, the decision and the report, and of the host's files, in this order.
+    pub fn notices(&self, report: &ScopeReport, layout: &HostLayout) -> Vec<Notice> {
         let of_decision =
             mur_policy::decision_notices(&self.policy, &self.decision, &self.placement, report);
-        self.notices.iter().cloned().chain(of_decision).collect()
+        let of_files = layout_notices(layout);
+        self.notices.iter().cloned().chain(of_decision).chain(of_files).collect()
     }
 
     /// The layout for folders that are only named: what a dry run and a bundle see.
@@ -198,6 +199,28 @@ impl Prepared {
         outcomes.hard_limits.clone_from(&layout.hard_limits);
         outcomes
     }
+}
+
+/// What the host's files make weaker than it looks.
+fn layout_notices(layout: &HostLayout) -> Vec<Notice> {
+    let notice = |code: Code, text: String| Notice {
+        code,
+        text,
+        reference: format!("mur explain --code {code}"),
+        at: None,
+    };
+    let modules: Vec<_> =
+        layout.workdir.native_modules.iter().map(|path| path.display().to_string()).collect();
+    let of_modules = (!modules.is_empty()).then(|| {
+        let names = modules.join("`, `");
+        let text = format!("in folders that may be written, so they will not load: `{names}`");
+        notice(Code::WRun200, text)
+    });
+    let of_limits = layout
+        .no_limits_because
+        .as_ref()
+        .map(|why| notice(Code::WRun201, format!("the bundle carries no limits: {why}")));
+    of_modules.into_iter().chain(of_limits).collect()
 }
 
 fn gap(path: &Path) -> ReadOnlyGap {

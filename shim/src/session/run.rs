@@ -103,8 +103,9 @@ pub fn run(
     folders.give_to(layout.identity.uid.host, layout.identity.gid.host)?;
 
     let report = report_of(prepared, &layout, &scope);
-    let notices = prepared.notices(&report);
+    let notices = prepared.notices(&report, &layout);
     write_runtime_folder(prepared, &folders, &report, layout.identity.gid.host)?;
+    write_log(&folders, &notices, layout.identity.gid.host)?;
     let bundle = stage_root(prepared, &folders, &layout)?;
 
     let mut trace = Trace::create(&folders.records, &id)?;
@@ -196,6 +197,14 @@ fn write_runtime_folder(
     let runtime = folders.open_runtime()?;
     runtime.write_file("murmur.yaml", &prepared.manifest, gid)?;
     runtime.write_file("MURMUR.md", report.render_text().as_bytes(), gid)?;
+    Ok(())
+}
+
+/// Keeps the warnings with the session's records (`spec/codes.md` §1).
+fn write_log(folders: &SessionFolders, notices: &[Notice], gid: u32) -> Result<(), RunError> {
+    let lines: String = notices.iter().map(|it| format!("[capability-policy] {it}\n")).collect();
+    let logs = folders.records.open_below("logs".as_ref())?;
+    logs.write_file("bootstrap.log", lines.as_bytes(), gid)?;
     Ok(())
 }
 

@@ -579,6 +579,9 @@ codes! {
     WRun200 "W-RUN-200" "native modules in a writable folder will not load"
         means "What is writable is not executable, so shared objects in the work folder are refused by the kernel."
         cause "Libraries or modules were installed into the work folder."
-        fix "List their folder in `filesystem.read_only` and in an `interpreter_runtime`."
-        absent "The work folder is not searched for native modules by this version.";
+        fix "List their folder in `filesystem.read_only` and in an `interpreter_runtime`.";
+    WRun201 "W-RUN-201" "the bundle carries no limits"
+        means "The runtime it is made for refuses limits that its caller cannot set, so they were left out; nothing bounds memory, processes and processor time together."
+        cause "`mur bundle --for runc` by an ordinary user without a control group of their own."
+        fix "Give the user a delegated control group, or run the bundle with mur or crun.";
 }
