@@ -96,8 +96,12 @@ impl OrdinaryUser {
         // Written as `0` to `tasks`, and by a shell that then becomes the command: no process in between.
         let mut script = String::new();
         for folder in &self.cgroups {
-            let file = if folder.join("tasks").exists() { "tasks" } else { "cgroup.procs" };
-            let _ = write!(script, "echo 0 >{}/{file} && ", folder.display());
+            let file = if folder.join("tasks").exists() {
+                folder.join("tasks")
+            } else {
+                self.part_of(folder).join("cgroup.procs")
+            };
+            let _ = write!(script, "echo 0 >{} && ", file.display());
         }
         script.push_str("exec ");
         if let Some(before) = before {
@@ -115,6 +119,26 @@ impl OrdinaryUser {
         command
     }
 
+    /// A group of its own for each command on v2: whoever limits groups below its own leaves, so that nobody
+    /// else may enter it.
+    fn part_of(&self, folder: &Path) -> PathBuf {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let part = folder.join(format!("c{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+        fs::create_dir(&part).unwrap();
+        self.hand_over(&part);
+        part
+    }
+
+    /// A control group with the files that delegation is about.
+    fn hand_over(&self, group: &Path) {
+        self.own(group);
+        for file in ["tasks", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control"] {
+            if group.join(file).exists() {
+                self.own(&group.join(file));
+            }
+        }
+    }
+
     fn delegate(&mut self, name: &str) {
         for hierarchy in hierarchies() {
             let folder = hierarchy.mount.join(name);
@@ -126,11 +150,13 @@ impl OrdinaryUser {
                     let _ = fs::write(folder.join(file), value);
                 }
             }
-            self.own(&folder);
-            for entry in fs::read_dir(&folder).unwrap().flatten() {
-                let handed = ["tasks", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control"];
-                if handed.iter().any(|file| entry.file_name() == *file) {
-                    self.own(&entry.path());
+            self.hand_over(&folder);
+            if hierarchy.is_v2 {
+                // What the kernel can give goes on to the groups of the commands.
+                let all = fs::read_to_string(folder.join("cgroup.controllers")).unwrap_or_default();
+                for controller in all.split_whitespace() {
+                    let _ =
+                        fs::write(folder.join("cgroup.subtree_control"), format!("+{controller}"));
                 }
             }
             self.cgroups.push(folder);

@@ -16,6 +16,7 @@ use oci_spec::runtime::LinuxResources;
 use super::error::{ScopeError, in_words};
 use super::folder;
 use super::layout::Layout;
+use super::limit::Controller;
 use super::place::{Instance, Placement, Unit, in_files};
 use super::plan::{LimitOutcome, Rights, ScopePlan, ScopeRequest, Wished};
 use super::scope::Scope;
@@ -147,6 +148,7 @@ fn prepare(
 ) -> Result<(Base, ScopePlan), ScopeError> {
     let rights = Rights::of_caller();
     let base = Base::find(rights)?;
+    let resources = &without_absent_wishes(resources, &base.layout);
     let placement = match &base.top {
         Some(top) => Placement { v2: Some(top.join(name)), ..Placement::default() },
         None => in_files(Path::new(name), &base.layout),
@@ -162,6 +164,16 @@ fn prepare(
     let plan = ScopePlan::decide_at(placement, &request, wished, &base.layout)?;
     let top = base.top.clone();
     Ok((base, plan.below(top)))
+}
+
+/// The same without limits on block devices where no controller of the caller's could hold one: systemd
+/// hands users `cpu memory pids` alone, and a capsule only wishes for the rest.
+fn without_absent_wishes(resources: &LinuxResources, layout: &Layout) -> LinuxResources {
+    let mut resources = resources.clone();
+    if layout.version_of(Controller::Io).is_none() {
+        resources.set_block_io(None);
+    }
+    resources
 }
 
 impl Base {
@@ -305,6 +317,18 @@ mod tests {
         {
             assert_eq!(maker_of(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn limits_on_block_devices_are_let_go_where_no_controller_holds_them_and_others_are_not() {
+        let json = serde_json::json!({
+            "pids": {"limit": 5},
+            "blockIO": {"throttleReadBpsDevice": [{"major": 8, "minor": 0, "rate": 1}]},
+        });
+        let asked: LinuxResources = serde_json::from_value(json).unwrap();
+        let left = without_absent_wishes(&asked, &Layout::default());
+        assert!(left.block_io().is_none());
+        assert_eq!(left.pids(), asked.pids());
     }
 
     #[test]
