@@ -36,6 +36,7 @@ pub(crate) struct Keys {
 pub(crate) struct Entries {
     keys: &'static [&'static str],
     values: Vec<Option<NodeId>>,
+    filled: Vec<bool>,
     at: Location,
 }
 
@@ -210,7 +211,17 @@ impl<'t> Reader<'t> {
         } else {
             self.note_unknown(unknown, keys.known);
         }
-        Reading::Value(Entries { keys: keys.known, values, at: self.place(id) })
+        let filled = values.iter().map(|value| value.is_some_and(|id| !self.is_blank(id))).collect();
+        Reading::Value(Entries { keys: keys.known, values, filled, at: self.place(id) })
+    }
+
+    /// Whether a value says nothing, which is as if its key were not written.
+    fn is_blank(&self, id: NodeId) -> bool {
+        match self.scalar(id) {
+            Some(Scalar::Null) => true,
+            Some(Scalar::Text(text)) => text.trim().is_empty(),
+            Some(Scalar::Bool(_) | Scalar::Integer(_) | Scalar::Float(_)) | None => false,
+        }
     }
 
     /// The text of a key.
@@ -311,9 +322,9 @@ impl Entries {
         self.values[index]
     }
 
-    /// Whether a key is written.
+    /// Whether a key is written, with a value that is not blank.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.value(key).is_some()
+        self.keys.iter().position(|known| *known == key).is_some_and(|index| self.filled[index])
     }
 
     /// Where the block begins.

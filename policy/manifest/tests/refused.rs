@@ -139,6 +139,8 @@ fn gateways_are_safe_to_hand_a_key_to() {
         ("{}", String::new()),
         ("{endpoint: 'https://x.example'}", format!("E-CAP-018 artifacts[0].gateway (line 4, column 40): neither `api_key` nor `keyless: true` is written; {one}")),
         ("{endpoint: 'https://x.example', keyless: false}", format!("E-CAP-018 artifacts[0].gateway (line 4, column 40): neither `api_key` nor `keyless: true` is written; {one}")),
+        ("{endpoint: 'https://x.example', api_key: }", format!("E-CAP-018 artifacts[0].gateway (line 4, column 40): neither `api_key` nor `keyless: true` is written; {one}")),
+        ("{endpoint: 'https://x.example', api_key: ' '}", format!("E-CAP-018 artifacts[0].gateway (line 4, column 40): neither `api_key` nor `keyless: true` is written; {one}")),
         ("{endpoint: 'https://x.example', keyless: true, api_key: k}", format!("E-CAP-018 artifacts[0].gateway (line 4, column 40): `api_key` and `keyless: true` are both written; {one}")),
         ("{endpoint: 'https://x.example', keyless: false, api_key: k}", String::new()),
         ("{endpoint: 'http://x.example', keyless: true}", format!("E-MAN-003 artifacts[0].gateway.endpoint (line 4, column 51): `http://x.example` is plain `http` to another machine; the key would travel in the clear; {form}")),
