@@ -211,7 +211,8 @@ impl<'t> Reader<'t> {
         } else {
             self.note_unknown(unknown, keys.known);
         }
-        let filled = values.iter().map(|value| value.is_some_and(|id| !self.is_blank(id))).collect();
+        let filled =
+            values.iter().map(|value| value.is_some_and(|id| !self.is_blank(id))).collect();
         Reading::Value(Entries { keys: keys.known, values, filled, at: self.place(id) })
     }
 

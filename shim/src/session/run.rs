@@ -202,9 +202,10 @@ fn write_runtime_folder(
 
 /// Keeps the warnings with the session's records (`spec/codes.md` §1).
 fn write_log(folders: &SessionFolders, notices: &[Notice], gid: u32) -> Result<(), RunError> {
-    let lines: String = notices.iter().map(|it| format!("[capability-policy] {it}\n")).collect();
+    let lines: Vec<String> =
+        notices.iter().map(|notice| format!("[capability-policy] {notice}\n")).collect();
     let logs = folders.records.open_below("logs".as_ref())?;
-    logs.write_file("bootstrap.log", lines.as_bytes(), gid)?;
+    logs.write_file("bootstrap.log", lines.concat().as_bytes(), gid)?;
     Ok(())
 }
 

@@ -143,7 +143,7 @@ fn main() -> ExitCode {
         measure_here();
         return ExitCode::SUCCESS;
     }
-    let typical = include_bytes!("../tests/accepted/test-runner.yaml").to_vec();
+    let typical = include_bytes!("../../tests/accepted/test-runner.yaml").to_vec();
     let mut broken = 0;
     let all = std::iter::once(("a typical manifest", typical)).chain(cases());
     for (index, (name, yaml)) in all.enumerate() {
