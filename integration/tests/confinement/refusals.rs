@@ -110,17 +110,19 @@ fn walk_the_rest(scratch: &Scratch, capsule: &Capsule, caller: Caller) {
     refused(scratch, capsule, "nothing to run", &["run", "--manifest", &manifest], &["error"]);
     let folder = ["run", "--manifest", &manifest, "--workdir", "/no/such/folder", "--", "cat"];
     refused(scratch, capsule, "no work folder", &folder, &["/no/such/folder"]);
+    let mut command = capsule.run(&["cat", "/dev/null"]);
     let before = Snapshot::take(&[scratch.path()]);
-    let finished =
-        capsule.run(&["cat", "/dev/null"]).env("HOME", "/proc/no-home").finish().refused();
+    let finished = command.env("HOME", "/proc/no-home").finish().refused();
     assert!(finished.stderr.contains("error["), "{caller:?}: an unwritable home: {finished}");
     before.still_holds(&[scratch.path()]);
 }
 
 #[track_caller]
 fn refused(scratch: &Scratch, capsule: &Capsule, name: &str, words: &[&str], said: &[&str]) {
+    // The command first: a group of the caller's own is made for it.
+    let mut command = capsule.mur(words);
     let before = Snapshot::take(&[scratch.path()]);
-    let finished = capsule.mur(words).finish().refused();
+    let finished = command.finish().refused();
     assert!(said.iter().all(|word| finished.stderr.contains(word)), "{name}: {finished}");
     before.still_holds(&[scratch.path()]);
 }
