@@ -82,7 +82,8 @@ impl Reporter {
     /// Prints `error` with its causes and its fix.
     pub(crate) fn failure(&self, error: &anyhow::Error) {
         let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        let text = render(error, verdict(error).as_ref(), colour);
+        let verdict = verdict(error);
+        let text = render(error, verdict.as_ref(), colour);
         let _ = io::stderr().lock().write_all(text.as_bytes());
         if let Some(log) = &self.log {
             log.line("error", &format!("{error:#}"));
