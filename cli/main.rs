@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     };
     let exit = done.unwrap_or_else(|error| {
         reporter.failure(&error);
-        at_failure
+        if report::is_usage(&error) { Exit::Usage } else { at_failure }
     });
     exit.into()
 }

@@ -82,8 +82,7 @@ impl Reporter {
     /// Prints `error` with its causes and its fix.
     pub(crate) fn failure(&self, error: &anyhow::Error) {
         let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        let verdict = verdict(error);
-        let text = render(error, verdict.as_ref(), colour);
+        let text = render(error, verdict(error).as_ref(), colour);
         let _ = io::stderr().lock().write_all(text.as_bytes());
         if let Some(log) = &self.log {
             log.line("error", &format!("{error:#}"));
@@ -99,6 +98,11 @@ impl LogFile {
             let _ = file.write_all(line.as_bytes());
         }
     }
+}
+
+/// Whether a command line lacks what to do, which is a mistake in it and no failure.
+pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
+    verdict(error).is_some_and(|verdict| verdict.code == Code::ECap208)
 }
 
 /// A line of the log.

@@ -19,6 +19,11 @@ fn the_commands_exit_code_is_murs() {
     in_each_shape(&scratch, |_, _, capsule| {
         let capsule = capsule.allowing("bash");
         capsule.run(&["bash", "-c", "exit 7"]).finish().exited(7);
+        let manifest = fs::read_to_string(capsule.manifest()).unwrap();
+        let without = manifest.replace("process:\n  args: [mur-probe, ids]\n", "");
+        fs::write(capsule.manifest(), without).unwrap();
+        let nothing = capsule.verb("run", &[]).finish().exited(2);
+        assert!(nothing.stderr.contains("E-CAP-208"), "{nothing:?}");
         capsule.run(&["bash", "-c", "kill -KILL $$"]).finish().exited(137);
         capsule.run(&["bash", "-c", "kill -TERM $$"]).finish().exited(143);
     });
