@@ -27,9 +27,13 @@ impl OrdinaryUser {
     pub fn new(scratch: &Scratch) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let is_self = !geteuid().is_root();
-        let number = std::process::id() % 2000 + NEXT.fetch_add(1, Ordering::Relaxed) * 2000;
-        let uid = if is_self { geteuid().as_raw() } else { 700_000 + number };
-        let home = scratch.folder(&format!("home-{uid}"));
+        let serial = NEXT.fetch_add(1, Ordering::Relaxed);
+        let uid = if is_self {
+            geteuid().as_raw()
+        } else {
+            700_000 + std::process::id() % 2000 + serial * 2000
+        };
+        let home = scratch.folder(&format!("home-{uid}-{serial}"));
         let mut user = Self { uid, home, cgroups: Vec::new(), is_self };
         fs::create_dir(user.runtime_folder()).unwrap();
         if !is_self {
@@ -116,6 +120,12 @@ impl OrdinaryUser {
         command.env_clear().current_dir(&self.home);
         command.env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
         command.env("HOME", &self.home).env("XDG_RUNTIME_DIR", self.runtime_folder());
+        if self.is_self {
+            // The session's own, through which a service manager may be asked for a control group.
+            let session = ["XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"];
+            command
+                .envs(session.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        }
         command
     }
 
