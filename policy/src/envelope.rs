@@ -1,7 +1,9 @@
 //! Whether a child capsule fits into its parent, axis by axis: `spec/envelope.md`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
+use std::hash::Hash;
+use std::str::FromStr;
 
 use mur_manifest::{InstallPattern, NetworkAllowRule, PathRule};
 use serde::{Deserialize, Serialize};
@@ -149,15 +151,19 @@ impl SpawnEnvelope {
     /// The child's entry that exceeds this parent on one axis, with the parent's where the axis has one.
     fn exceeded(&self, axis: EnvelopeAxis, child: &Self) -> Option<(String, Option<String>)> {
         let entry = match axis {
-            EnvelopeAxis::NetworkAllow => {
-                first_uncovered(&self.network_allow, &child.network_allow, network_covers)
-            }
+            EnvelopeAxis::NetworkAllow => first_uncovered(
+                &self.network_allow,
+                &child.network_allow,
+                NetworkAllowRule::is_covered_by,
+            ),
             EnvelopeAxis::UnixSockets => {
                 exceeds(self.unix_sockets_allowed, child.unix_sockets_allowed, "true")
             }
-            EnvelopeAxis::PeerFetchAllow => {
-                first_uncovered(&self.peer_fetch_allow, &child.peer_fetch_allow, network_covers)
-            }
+            EnvelopeAxis::PeerFetchAllow => first_uncovered(
+                &self.peer_fetch_allow,
+                &child.peer_fetch_allow,
+                NetworkAllowRule::is_covered_by,
+            ),
             EnvelopeAxis::ShellAllow => first_absent(&self.shell_allow, &child.shell_allow),
             EnvelopeAxis::SpawnAllow => first_absent(&self.spawn_allow, &child.spawn_allow),
             EnvelopeAxis::EnvAllow => first_absent(&self.env_allow, &child.env_allow),
@@ -168,12 +174,16 @@ impl SpawnEnvelope {
             EnvelopeAxis::StateStore => {
                 child.state_stores.difference(&self.state_stores).next().cloned()
             }
-            EnvelopeAxis::InstallSkill => {
-                first_uncovered(&self.install_skill, &child.install_skill, install_covers)
-            }
-            EnvelopeAxis::InstallTool => {
-                first_uncovered(&self.install_tool, &child.install_tool, install_covers)
-            }
+            EnvelopeAxis::InstallSkill => first_uncovered(
+                &self.install_skill,
+                &child.install_skill,
+                InstallPattern::is_covered_by,
+            ),
+            EnvelopeAxis::InstallTool => first_uncovered(
+                &self.install_tool,
+                &child.install_tool,
+                InstallPattern::is_covered_by,
+            ),
             EnvelopeAxis::InstallFrom => {
                 exceeds(self.install_from_sources, child.install_from_sources, "sources")
             }
@@ -202,40 +212,27 @@ impl SpawnEnvelope {
     }
 }
 
-/// The first entry of `child` that no entry of `parent` covers.
-fn first_uncovered(
+/// The first entry of `child` that no entry of `parent` covers. What does not parse grants nothing and is covered by
+/// nothing.
+fn first_uncovered<T: FromStr + Eq + Hash>(
     parent: &[String],
     child: &[String],
-    covers: fn(&str, &str) -> bool,
+    is_covered: fn(&T, &HashSet<T>) -> bool,
 ) -> Option<String> {
-    let held = |entry: &&String| parent.iter().any(|own| covers(own, entry));
+    let ceilings: HashSet<T> = parent.iter().filter_map(|entry| entry.parse().ok()).collect();
+    let held = |entry: &&String| entry.parse().is_ok_and(|entry| is_covered(&entry, &ceilings));
     child.iter().find(|entry| !held(entry)).cloned()
 }
 
 /// The first entry of `child` that `parent` does not hold word for word.
 fn first_absent(parent: &[String], child: &[String]) -> Option<String> {
-    child.iter().find(|entry| !parent.contains(entry)).cloned()
+    let held: HashSet<&String> = parent.iter().collect();
+    child.iter().find(|entry| !held.contains(entry)).cloned()
 }
 
 /// The child has what the parent has not.
 fn exceeds(parent: bool, child: bool, entry: &str) -> Option<String> {
     (child && !parent).then(|| entry.to_owned())
-}
-
-/// [`NetworkAllowRule::covers`] on text; what does not parse grants nothing and is covered by nothing.
-fn network_covers(parent: &str, child: &str) -> bool {
-    match (parent.parse::<NetworkAllowRule>(), child.parse::<NetworkAllowRule>()) {
-        (Ok(parent), Ok(child)) => parent.covers(&child),
-        (Err(_), _) | (_, Err(_)) => false,
-    }
-}
-
-/// [`InstallPattern::covers`] on text; what does not parse grants nothing and is covered by nothing.
-fn install_covers(parent: &str, child: &str) -> bool {
-    match (parent.parse::<InstallPattern>(), child.parse::<InstallPattern>()) {
-        (Ok(parent), Ok(child)) => parent.covers(&child),
-        (Err(_), _) | (_, Err(_)) => false,
-    }
 }
 
 /// The rule that all refusals but the floor's end with.

@@ -1,32 +1,13 @@
 //! The environment of a capsule's commands: `spec/manifest.md` §3.4 in its order, `spec/temp-dir.md` §2.
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use mur_manifest::EnvPattern;
-use serde::{Deserialize, Serialize};
-
-use crate::{CapabilityPolicy, TEMP_DIR_ENV};
+use crate::{CapabilityPolicy, StripList, TEMP_DIR_ENV};
 
 /// Variables of the host that every command gets.
 pub const BASE_ENV: [&str; 9] =
     ["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "CARGO_HOME", "RUSTUP_HOME", "TERM"];
-
-/// Patterns of credentials that no command ever gets, whatever was granted.
-pub const CREDENTIAL_BACKSTOP: [&str; 13] = [
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "GOOGLE_API_KEY",
-    "HUGGING_FACE_HUB_TOKEN",
-    "AWS_*",
-    "GITHUB_TOKEN",
-    "GH_TOKEN",
-    "DOCKER_*",
-    "KUBECONFIG",
-    "NPM_TOKEN",
-    "PYPI_TOKEN",
-    "CARGO_REGISTRY_TOKEN",
-    "*_API_KEY",
-];
 
 /// Names that only the runtime sets, beside [`TEMP_DIR_ENV`].
 const RUNTIME_OWNED: [&str; 4] =
@@ -61,40 +42,6 @@ pub struct SessionEnv<'a> {
     pub tmpdir: Option<&'a Path>,
 }
 
-/// Who wrote a pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StripSource {
-    /// [`CREDENTIAL_BACKSTOP`].
-    Backstop,
-    /// `capabilities.shell.strip_env`.
-    Manifest,
-}
-
-/// The pattern that drops a name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StrippedBy {
-    /// As written.
-    pub pattern: String,
-    /// Who wrote it.
-    pub source: StripSource,
-}
-
-/// The first pattern that drops `name` from every command's environment.
-pub fn stripped_by(policy: &CapabilityPolicy, name: &str) -> Option<StrippedBy> {
-    let own = policy.shell.iter().flat_map(|shell| &shell.strip_env).map(String::as_str);
-    let backstop = CREDENTIAL_BACKSTOP.into_iter().map(|pattern| (pattern, StripSource::Backstop));
-    backstop
-        .chain(own.map(|pattern| (pattern, StripSource::Manifest)))
-        .find(|(pattern, _)| pattern_drops(pattern, name))
-        .map(|(pattern, source)| StrippedBy { pattern: pattern.to_owned(), source })
-}
-
-/// A pattern that cannot be read drops the name it spells: never less than was asked.
-fn pattern_drops(pattern: &str, name: &str) -> bool {
-    pattern.parse::<EnvPattern>().map_or(pattern == name, |pattern| pattern.matches(name))
-}
-
 /// Whether only the runtime sets `name`.
 pub fn runtime_owned_env(name: &str) -> bool {
     RUNTIME_OWNED.contains(&name) || TEMP_DIR_ENV.contains(&name)
@@ -112,15 +59,12 @@ pub fn is_credential_shaped(name: &str) -> bool {
 /// A bundle carries these names alone; their values are filled in at the start, so that `config.json` holds no secret of
 /// the host.
 pub fn granted_env_names(policy: &CapabilityPolicy) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
+    let strip = StripList::of(policy);
+    let mut seen = HashSet::new();
     let baseline = policy.shell.iter().flat_map(|shell| &shell.baseline_env);
-    for name in baseline.chain(&policy.env_allow) {
-        let dropped = runtime_owned_env(name) || stripped_by(policy, name).is_some();
-        if !dropped && !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    names
+    let granted = baseline.chain(&policy.env_allow);
+    let kept = granted.filter(|name| !runtime_owned_env(name) && !strip.drops(name));
+    kept.filter(|name| seen.insert(name.as_str())).cloned().collect()
 }
 
 /// The environment of a command, name by name, later sources winning in place:
@@ -135,8 +79,13 @@ pub fn environment(
     session: SessionEnv<'_>,
 ) -> Vec<(String, String)> {
     let mut values: Vec<(String, String)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     let granted = granted_env_names(policy);
-    let from_host = |name: &str| host.iter().rev().find(|(own, _)| own == name).cloned();
+    // Of a name that the host has twice, the last counts.
+    let of_host: HashMap<&str, &str> =
+        host.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let from_host =
+        |name: &str| of_host.get(name).map(|&value| (name.to_owned(), value.to_owned()));
     let literals = policy.process.iter().flat_map(|process| process.env.iter().cloned());
     let sources = BASE_ENV
         .into_iter()
@@ -145,12 +94,15 @@ pub fn environment(
         .chain(granted.iter().filter_map(|name| from_host(name)))
         .chain(literals);
     for (name, value) in sources {
-        match values.iter_mut().find(|(own, _)| *own == name) {
-            Some(own) => own.1 = value,
-            None => values.push((name, value)),
+        if let Some(&place) = places.get(&name) {
+            values[place].1 = value;
+        } else {
+            places.insert(name.clone(), values.len());
+            values.push((name, value));
         }
     }
-    values.retain(|(name, _)| !runtime_owned_env(name) && stripped_by(policy, name).is_none());
+    let strip = StripList::of(policy);
+    values.retain(|(name, _)| !runtime_owned_env(name) && !strip.drops(name));
     let owned = |name: &str, path: &Path| (name.to_owned(), path.display().to_string());
     values.push(owned("HOME", session.home));
     values.push(owned("USERPROFILE", session.home));
@@ -166,7 +118,7 @@ pub fn environment(
 mod tests {
     use super::*;
     use crate::fixture::shell_policy;
-    use crate::{ContainmentClass, ProcessPolicy};
+    use crate::{ContainmentClass, ProcessPolicy, StripSource};
 
     /// A session's folders, and `TMPDIR` where it has one.
     fn session(tmpdir: Option<&str>) -> SessionEnv<'_> {
@@ -287,7 +239,7 @@ mod tests {
             ("MONKEYS", Some(("*KEY*", StripSource::Manifest))),
             ("CI", None),
         ] {
-            let by = stripped_by(&policy, name);
+            let by = StripList::of(&policy).find(name);
             let by = by.as_ref().map(|by| (by.pattern.as_str(), by.source));
             assert_eq!(by, pattern, "{name}");
         }

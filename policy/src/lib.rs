@@ -58,6 +58,7 @@ mod refusal;
 pub mod report;
 mod review;
 mod shortfall;
+mod strip;
 mod syscalls;
 mod temp;
 mod userns;
@@ -76,8 +77,7 @@ pub use confine::{Confinement, Rlimit, confinement, connect_ports, rlimits};
 pub use decide::{ContainmentDecision, NetworkOwner, decide, host_tier};
 pub use envelope::{EnvelopeAxis, EnvelopeViolation, SpawnEnvelope};
 pub use environment::{
-    BASE_ENV, CREDENTIAL_BACKSTOP, SessionEnv, StripSource, StrippedBy, environment,
-    granted_env_names, is_credential_shaped, runtime_owned_env, stripped_by,
+    BASE_ENV, SessionEnv, environment, granted_env_names, is_credential_shaped, runtime_owned_env,
 };
 pub use host::{
     AppArmorReading, Attempt, Caller, CgroupLayout, HostProbe, LandlockProbe, NamespaceProbe, Step,
@@ -102,6 +102,7 @@ pub use report::{
 };
 pub use review::{Finding, Language, Review, review};
 pub use shortfall::{SealedBlocker, ShortfallCause, sealed_blocker};
+pub use strip::{CREDENTIAL_BACKSTOP, StripList, StripSource, StrippedBy};
 pub use syscalls::{ArgRule, CLONE_NEW_MASK, SyscallFilter, SyscallRule, SyscallVerdict};
 pub use temp::{
     NotMappedReason, TEMP_DIR_ENV, TMP_MAP_FAILURE_PREFIX, TMP_PATH, TempMapping, temp_mapping,

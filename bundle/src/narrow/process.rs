@@ -1,6 +1,6 @@
 //! A process in a narrowed container: its first, and each that `exec` adds.
 
-use mur_policy::{CapabilityPolicy, rlimits, stripped_by};
+use mur_policy::{CapabilityPolicy, StripList, rlimits};
 use oci_spec::runtime::{
     Capabilities, LinuxCapabilities, PosixRlimit, PosixRlimitBuilder, Process,
 };
@@ -26,8 +26,9 @@ pub fn narrow_process(process: &Process, policy: &CapabilityPolicy) -> Process {
 }
 
 fn without_credentials(env: &[String], policy: &CapabilityPolicy) -> Vec<String> {
+    let strip = StripList::of(policy);
     let name = |entry: &str| entry.split('=').next().unwrap_or_default().to_owned();
-    env.iter().filter(|entry| stripped_by(policy, &name(entry)).is_none()).cloned().collect()
+    env.iter().filter(|entry| !strip.drops(&name(entry))).cloned().collect()
 }
 
 fn lower_limits(process: &Process, policy: &CapabilityPolicy) -> Vec<PosixRlimit> {

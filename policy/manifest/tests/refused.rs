@@ -170,6 +170,22 @@ fn faults_come_in_file_order_and_beside_what_was_ignored() {
 }
 
 #[test]
+fn patterns_with_two_stars_are_few() {
+    let with = |count: usize| {
+        let patterns: Vec<String> = (0..count).map(|i| format!("'*{i}*'")).collect();
+        format!(
+            "name: a\nversion: '1'\ncapabilities: {{shell: {{allow: [sh], strip_env: [{}]}}}}\n",
+            patterns.join(", ")
+        )
+    };
+    assert_eq!(faults(&with(64)), "");
+    assert_eq!(
+        faults(&with(65)),
+        "E-MAN-003 capabilities.shell.strip_env (line 3, column 48): 65 patterns have `*` on both sides; write at most 64 of them"
+    );
+}
+
+#[test]
 fn a_thousand_faults_are_kept_and_the_rest_is_counted() {
     let yaml = format!(
         "name: a\nversion: '1'\ncapabilities: {{shell: {{allow: [{}]}}}}",

@@ -1,5 +1,7 @@
 //! What the report says of the agent: inference, images, exports, files the manifest names.
 
+use std::collections::HashSet;
+
 use mur_manifest::manifest::{
     Artifact, Context, Exports, FileExport, Images, Inference, PeerFileExport, PeerTasks, Transport,
 };
@@ -119,12 +121,12 @@ fn note_gateways(
     findings: &mut Findings<'_>,
 ) {
     let model = inference.map(|inference| inference.driver.artifact.value.to_string());
+    let reached: HashSet<String> =
+        policy.network.rules.iter().map(|rule| rule.host().to_string()).collect();
     for (index, artifact) in policy.carried.artifacts.iter().enumerate() {
         let Some(gateway) = &artifact.gateway else { continue };
         let at = blocks.artifacts[index].name.at.clone();
-        let reaches =
-            |rule: &mur_manifest::NetworkAllowRule| rule.host().to_string() == gateway.host;
-        if policy.network.rules.iter().any(reaches) {
+        if reached.contains(&gateway.host) {
             let text = format!(
                 "`network.allow` reaches `{}`, the upstream of `{}`, without the gateway and its key",
                 gateway.host, artifact.name

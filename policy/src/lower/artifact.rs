@@ -1,5 +1,7 @@
 //! `artifacts[]`: each artifact's own grants, narrowed to what the capsule itself may: `spec/envelope.md` §7.
 
+use std::collections::HashSet;
+
 use mur_manifest::manifest::{
     Artifact, ArtifactConfig, Capabilities, Filesystem, Gateway, NetworkGrant, Role, State,
 };
@@ -11,16 +13,26 @@ use crate::{ArtifactNetwork, ArtifactPolicy, ArtifactRole, CapabilityPolicy, Gat
 /// Longest `config` that fits one variable: the kernel's `MAX_ARG_STRLEN`, with its name and the final NUL.
 const CONFIG_MAX: usize = 128 * 1024 - "MURMUR_ARTIFACT_CONFIG=".len() - 1;
 
+/// What an artifact's own block is lowered against.
+struct Ceiling<'p> {
+    capsule: &'p str,
+    network: HashSet<NetworkAllowRule>,
+}
+
 /// Lowers every entry, in manifest order.
 pub(super) fn lower(
     artifacts: &[Artifact],
     policy: &CapabilityPolicy,
     findings: &mut Findings<'_>,
 ) -> Vec<ArtifactPolicy> {
+    let ceiling = Ceiling {
+        capsule: &policy.capsule.name,
+        network: policy.network.rules.iter().cloned().collect(),
+    };
     artifacts
         .iter()
         .enumerate()
-        .map(|(index, artifact)| lower_one(index, artifact, policy, findings))
+        .map(|(index, artifact)| lower_one(index, artifact, &ceiling, findings))
         .collect()
 }
 
@@ -28,7 +40,7 @@ pub(super) fn lower(
 fn lower_one(
     index: usize,
     artifact: &Artifact,
-    policy: &CapabilityPolicy,
+    ceiling: &Ceiling<'_>,
     findings: &mut Findings<'_>,
 ) -> ArtifactPolicy {
     let Artifact {
@@ -69,7 +81,7 @@ fn lower_one(
         reads_conversation: false,
     };
     if let Some(own) = capabilities {
-        grant(&mut lowered, index, own, policy, findings);
+        grant(&mut lowered, index, own, ceiling, findings);
     }
     lowered
 }
@@ -97,7 +109,7 @@ fn grant(
     lowered: &mut ArtifactPolicy,
     index: usize,
     own: &Capabilities,
-    policy: &CapabilityPolicy,
+    ceiling: &Ceiling<'_>,
     findings: &mut Findings<'_>,
 ) {
     let Capabilities {
@@ -138,10 +150,10 @@ fn grant(
         grant_files(lowered, block, &mut inert, findings);
     }
     if let Some(block) = network {
-        grant_network(lowered, index, block, &policy.network.rules, &mut inert, findings);
+        grant_network(lowered, index, block, &ceiling.network, &mut inert, findings);
     }
     if let Some(state) = state {
-        lowered.state_store = store(state, &policy.capsule.name, index, findings);
+        lowered.state_store = store(state, ceiling.capsule, index, findings);
     }
     lowered.reads_task = task_io.as_ref().is_some_and(|task_io| task_io.read);
     lowered.reads_conversation = conversation.as_ref().is_some_and(|own| own.read);
@@ -174,7 +186,7 @@ fn grant_network(
     lowered: &mut ArtifactPolicy,
     index: usize,
     block: &NetworkGrant,
-    ceiling: &[NetworkAllowRule],
+    ceiling: &HashSet<NetworkAllowRule>,
     inert: &mut Vec<&'static str>,
     findings: &mut Findings<'_>,
 ) {
@@ -188,7 +200,7 @@ fn grant_network(
     let mut dropped = Vec::new();
     for entry in allow {
         let Some(rule) = network::rule(entry, findings) else { continue };
-        if clamped && !ceiling.iter().any(|own| own.covers(&rule)) {
+        if clamped && !rule.is_covered_by(ceiling) {
             dropped.push(format!("`{}`", entry.value));
         } else {
             kept.push(rule);

@@ -64,12 +64,8 @@ fn read_only_paths(entries: &[Spanned<String>], findings: &mut Findings<'_>) -> 
             }
         }
     }
+    // Sorted by components, what lies beneath a subtree comes right after it.
     rules.sort();
-    rules.dedup();
-    let outermost: Vec<PathRule> = rules
-        .iter()
-        .filter(|rule| !rules.iter().any(|other| other != *rule && other.covers(rule)))
-        .cloned()
-        .collect();
-    outermost.iter().map(|rule| rule.components().iter().collect()).collect()
+    rules.dedup_by(|below, outer| outer.covers(below));
+    rules.iter().map(|rule| rule.components().iter().collect()).collect()
 }

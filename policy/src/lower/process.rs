@@ -7,7 +7,7 @@ use mur_manifest::manifest::Process;
 use mur_manifest::{Code, PathRule, Spanned};
 
 use super::Findings;
-use crate::{CapabilityPolicy, ProcessPolicy, StripSource, runtime_owned_env, stripped_by};
+use crate::{CapabilityPolicy, ProcessPolicy, StripList, StripSource, runtime_owned_env};
 
 /// Lowers the block against what the capsule may run and set.
 pub(super) fn lower(
@@ -17,10 +17,11 @@ pub(super) fn lower(
 ) -> Option<ProcessPolicy> {
     let Process { args, cwd, env, terminal } = block?;
     check_program(args, policy, findings);
+    let strip = StripList::of(policy);
     let mut literals = Vec::new();
     for (name, value) in env {
         let text = name.as_str();
-        let dropped = stripped_by(policy, text).map(|by| match by.source {
+        let dropped = strip.find(text).map(|by| match by.source {
             StripSource::Backstop => {
                 format!("`{}` of the credential backstop drops it", by.pattern)
             }

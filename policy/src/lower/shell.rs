@@ -8,8 +8,8 @@ use mur_manifest::{Code, EnvName, Spanned};
 
 use super::Findings;
 use crate::{
-    CapabilityPolicy, ContainmentClass, InterpreterRuntime, ShellPolicy, StagedRuntime,
-    StripSource, is_credential_shaped, runtime_owned_env, stripped_by,
+    CapabilityPolicy, ContainmentClass, InterpreterRuntime, ShellPolicy, StagedRuntime, StripList,
+    StripSource, is_credential_shaped, runtime_owned_env,
 };
 
 /// Lowers the block; `floor` is the effective one.
@@ -83,8 +83,9 @@ pub(super) fn lower_env(
     let Some(EnvGrant { allow }) = block else {
         return Vec::new();
     };
+    let strip = StripList::of(policy);
     for name in allow {
-        check_env(name, after_task, policy, findings);
+        check_env(name, after_task, &strip, findings);
     }
     allow.iter().map(|name| name.value.to_string()).collect()
 }
@@ -93,11 +94,11 @@ pub(super) fn lower_env(
 fn check_env(
     name: &Spanned<EnvName>,
     after_task: AfterTask,
-    policy: &CapabilityPolicy,
+    strip: &StripList,
     findings: &mut Findings<'_>,
 ) {
     let text = name.value.as_str();
-    if let Some(by) = stripped_by(policy, text) {
+    if let Some(by) = strip.find(text) {
         let source = match by.source {
             StripSource::Backstop => "the credential backstop of mur",
             StripSource::Manifest => "`capabilities.shell.strip_env`",

@@ -1,5 +1,6 @@
 //! Names of environment variables, and patterns of them.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -76,6 +77,11 @@ pub struct EnvPattern {
 }
 
 impl EnvPattern {
+    /// Whether it has a star on both sides; a name is searched for each such pattern.
+    pub const fn is_inner(&self) -> bool {
+        self.open_start && self.open_end
+    }
+
     /// Whether the pattern names this variable. Case counts.
     pub fn matches(&self, name: &str) -> bool {
         let middle = self.middle.as_str();
@@ -129,9 +135,74 @@ impl fmt::Display for EnvPattern {
 
 text_serde!(EnvPattern);
 
+/// Many patterns, to ask of a name whether one of them matches it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EnvPatternSet {
+    /// Whole names.
+    exact: HashSet<String>,
+    /// What names begin with, sorted; none begins with another.
+    starts: Vec<String>,
+    /// What names end with, read backwards; as `starts`.
+    ends: Vec<String>,
+    /// What stands anywhere in names.
+    inner: Vec<String>,
+}
+
+impl EnvPatternSet {
+    /// A pattern that matches `name`; of those with one star the widest.
+    pub fn find(&self, name: &str) -> Option<EnvPattern> {
+        let pattern = |open_start, middle: &str, open_end| EnvPattern {
+            open_start,
+            middle: middle.to_owned(),
+            open_end,
+        };
+        let backwards = |text: &str| text.chars().rev().collect::<String>();
+        if self.exact.contains(name) {
+            Some(pattern(false, name, false))
+        } else if let Some(start) = beginning(&self.starts, name) {
+            Some(pattern(false, start, true))
+        } else if let Some(end) = beginning(&self.ends, &backwards(name)) {
+            Some(pattern(true, &backwards(end), false))
+        } else {
+            let inner = self.inner.iter().find(|inner| name.contains(inner.as_str()));
+            inner.map(|inner| pattern(true, inner, true))
+        }
+    }
+}
+
+impl FromIterator<EnvPattern> for EnvPatternSet {
+    fn from_iter<I: IntoIterator<Item = EnvPattern>>(patterns: I) -> Self {
+        let mut set = Self::default();
+        for EnvPattern { open_start, middle, open_end } in patterns {
+            match (open_start, open_end) {
+                (false, false) => drop(set.exact.insert(middle)),
+                (false, true) => set.starts.push(middle),
+                (true, false) => set.ends.push(middle.chars().rev().collect()),
+                (true, true) => set.inner.push(middle),
+            }
+        }
+        for list in [&mut set.starts, &mut set.ends] {
+            list.sort_unstable();
+            list.dedup_by(|longer, start| longer.starts_with(start.as_str()));
+        }
+        set.inner.sort_unstable();
+        set.inner.dedup();
+        set
+    }
+}
+
+/// Which of `starts` a name begins with. Since none begins with another, only the last that is not behind the name in
+/// the order can.
+fn beginning<'s>(starts: &'s [String], name: &str) -> Option<&'s str> {
+    let behind = starts.partition_point(|start| start.as_str() <= name);
+    let start = starts[..behind].last()?;
+    name.starts_with(start.as_str()).then_some(start)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_pattern_matches_what_its_stars_leave_open() {
@@ -161,5 +232,22 @@ mod tests {
             assert!(text.parse::<EnvName>().is_err(), "{text:?}");
         }
         assert_eq!(" npm_config_a-b ".parse::<EnvName>().unwrap().as_str(), "npm_config_a-b");
+    }
+
+    proptest! {
+        #[test]
+        fn a_set_matches_what_one_of_its_patterns_matches(
+            patterns in proptest::collection::vec("\\*?[AB_é]{0,3}\\*?", 0..6),
+            name in "[AB_é]{1,5}",
+        ) {
+            let patterns: Vec<EnvPattern> =
+                patterns.iter().filter_map(|text| text.parse().ok()).collect();
+            let set: EnvPatternSet = patterns.iter().cloned().collect();
+            let found = set.find(&name);
+            prop_assert_eq!(found.is_some(), patterns.iter().any(|own| own.matches(&name)));
+            if let Some(found) = found {
+                prop_assert!(found.matches(&name) && patterns.contains(&found), "{}", found);
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Install patterns: which artifacts may be pulled while a capsule runs.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -71,6 +72,29 @@ impl InstallPattern {
             (Shape::Prefix { .. } | Shape::Exact(_), Shape::All)
             | (Shape::Exact(_), Shape::Prefix { .. }) => false,
         }
+    }
+
+    /// Whether one of these patterns covers this one: as [`Self::covers`] asked of each, by look-up.
+    pub fn is_covered_by(&self, ceilings: &HashSet<Self>) -> bool {
+        self.ceilings().any(|ceiling| ceilings.contains(&ceiling))
+    }
+
+    /// Every pattern that covers this one, itself among them, each once.
+    fn ceilings(&self) -> impl Iterator<Item = Self> {
+        let (scope, prefix) = match &self.0 {
+            Shape::All => ("", None),
+            Shape::Prefix { scope, prefix } => (scope.as_str(), Some(prefix.as_str())),
+            Shape::Exact(name) => (name.scope(), Some(name.bare())),
+        };
+        // Names and prefixes are ASCII, so each byte ends one.
+        let prefixes = prefix.into_iter().flat_map(move |prefix| {
+            (0..=prefix.len()).map(move |end| Shape::Prefix {
+                scope: scope.to_owned(),
+                prefix: prefix[..end].to_owned(),
+            })
+        });
+        let exact = matches!(self.0, Shape::Exact(_)).then(|| self.0.clone());
+        std::iter::once(Shape::All).chain(prefixes).chain(exact).map(Self)
     }
 }
 
@@ -198,6 +222,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_ceilings_of_a_pattern_are_those_that_cover_it(
+            parent in "(\\*|[ab]/[ab]{0,2}\\*|[ab]/[ab]{1,3})",
+            child in "(\\*|[ab]/[ab]{0,2}\\*|[ab]/[ab]{1,3})",
+        ) {
+            let (parent, child) = (pattern(&parent), pattern(&child));
+            let found = child.ceilings().filter(|ceiling| *ceiling == parent).count();
+            prop_assert_eq!(found, usize::from(parent.covers(&child)));
+        }
+
         #[test]
         fn what_a_covered_pattern_matches_its_parent_matches_too(
             parent in "(\\*|[ab]/[ab]{0,2}\\*|[ab]/[ab]{1,3})",

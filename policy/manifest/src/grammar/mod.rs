@@ -12,7 +12,7 @@ mod secret;
 mod upstream;
 
 pub use digest::{InvalidDigest, InvalidPlatform, PlatformTag, Sha256Hex};
-pub use environment::{EnvName, EnvPattern, InvalidEnvName, InvalidEnvPattern};
+pub use environment::{EnvName, EnvPattern, EnvPatternSet, InvalidEnvName, InvalidEnvPattern};
 pub use install::{InstallPattern, InvalidInstallPattern};
 pub use name::{
     AlternateName, ArtifactName, BareName, BinaryName, CredentialName, DeclaredName, InvalidName,

@@ -1,5 +1,6 @@
 //! Network entries: which destination an entry names, what it matches and what it covers.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
@@ -264,6 +265,21 @@ impl NetworkAllowRule {
         self.host == narrower.host
             && (self.scheme.is_none() || self.scheme == narrower.scheme)
             && (self.port.is_none() || self.port == narrower.port)
+    }
+
+    /// Whether one of these rules covers this one: as [`Self::covers`] asked of each, by look-up.
+    pub fn is_covered_by(&self, ceilings: &HashSet<Self>) -> bool {
+        self.ceilings().any(|ceiling| ceilings.contains(&ceiling))
+    }
+
+    /// Every rule that covers this one, itself among them, each once.
+    fn ceilings(&self) -> impl Iterator<Item = Self> {
+        let bound = |scheme, port| Self { scheme, host: self.host.clone(), port };
+        let with_scheme = self.scheme.map(|scheme| bound(Some(scheme), None));
+        let with_port = self.port.map(|port| bound(None, Some(port)));
+        let with_both =
+            self.scheme.zip(self.port).map(|(scheme, port)| bound(Some(scheme), Some(port)));
+        [Some(bound(None, None)), with_scheme, with_port, with_both].into_iter().flatten()
     }
 }
 

@@ -100,7 +100,7 @@ block! {
     pub struct Shell {
         /// Program names, looked up on the runtime's `PATH`.
         required allow: Vec<Spanned<BinaryName>>,
-        /// More variable names to drop from command environments.
+        /// More variable names to drop from command environments; at most 64 of them with `*` on both sides.
         default strip_env: Vec<EnvPattern> = Vec::new(),
         /// More host variables to pass to commands.
         default baseline_env: Vec<EnvName> = Vec::new(),
@@ -112,20 +112,32 @@ block! {
     check check_shell;
 }
 
+/// Most patterns with `*` on both sides: each is looked for in every name.
+const INNER_PATTERNS: usize = 64;
+
 /// Something is allowed, and what runtimes are for is allowed too.
 fn check_shell(block: &mut Shell, reader: &mut Reader<'_>, entries: &Entries) {
     refuse_empty(reader, entries, "allow", "the name of a program, or drop `shell`");
     let complete = reader.length(entries, "allow") == block.allow.len();
     let interpreters = block.interpreter_runtime.iter().map(|grant| &grant.binary);
     let staged = block.staged_runtime.iter().map(|grant| &grant.binary);
+    let inner = block.strip_env.iter().filter(|pattern| pattern.is_inner()).count();
+    if inner > INNER_PATTERNS {
+        let at = reader.place_of(entries, "strip_env");
+        let message = format!("{inner} patterns have `*` on both sides");
+        reader.refuse(at, message, Some(&format!("at most {INNER_PATTERNS} of them")));
+    }
+    let allowed: HashSet<&BinaryName> = block.allow.iter().map(|allowed| &allowed.value).collect();
     for binary in interpreters.chain(staged) {
-        if complete && !block.allow.iter().any(|allowed| allowed == binary) {
+        if complete && !allowed.contains(&binary.value) {
             let message = format!("`{binary}` is not in `shell.allow`");
             reader.refuse(binary.at.clone(), message, Some("a name that `shell.allow` has"));
         }
     }
+    let interpreted: HashSet<&BinaryName> =
+        block.interpreter_runtime.iter().map(|grant| &grant.binary.value).collect();
     for staged in &block.staged_runtime {
-        if block.interpreter_runtime.iter().any(|grant| grant.binary == staged.binary) {
+        if interpreted.contains(&staged.binary.value) {
             let message = format!("`{}` has an `interpreter_runtime` as well", staged.binary);
             reader.refuse(staged.binary.at.clone(), message, Some("one of the two grants"));
         }

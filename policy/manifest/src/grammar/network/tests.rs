@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 
 fn rule(text: &str) -> NetworkAllowRule {
     text.parse().unwrap()
@@ -189,4 +190,17 @@ fn listeners_are_counted_once_and_at_most_sixteen() {
     assert_eq!(listening_ports(&rules), [80, 443, 8443]);
     let many: Vec<_> = (1..=20).map(|port| rule(&format!("a.example:{port}"))).collect();
     assert_eq!(listening_ports(&many), (1..=16).collect::<Vec<u16>>());
+}
+
+proptest! {
+    #[test]
+    fn the_ceilings_of_a_rule_are_those_that_cover_it(
+        ceiling in "(https?://)?[ab]\\.test(:(80|443|22))?",
+        narrower in "(https?://)?[ab]\\.test(:(80|443|22))?",
+    ) {
+        let (ceiling, narrower) = (rule(&ceiling), rule(&narrower));
+        let found = narrower.ceilings().filter(|own| *own == ceiling).count();
+        prop_assert_eq!(found, usize::from(ceiling.covers(&narrower)));
+        prop_assert_eq!(narrower.is_covered_by(&[ceiling.clone()].into()), ceiling.covers(&narrower));
+    }
 }
