@@ -53,6 +53,11 @@ impl Context {
     }
 }
 
+/// The absolute path of something that need not exist.
+pub(crate) fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
+    std::path::absolute(path).with_context(|| format!("`{}` is no path", path.display()))
+}
+
 /// The absolute path of a folder that must exist.
 pub(crate) fn existing_folder(path: &Path) -> anyhow::Result<PathBuf> {
     let found = std::fs::canonicalize(path)

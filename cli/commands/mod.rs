@@ -3,8 +3,10 @@
 mod bundle;
 mod bundle_arg;
 mod check;
+mod checkpoint;
 mod completions;
 mod create;
+mod criu_arg;
 mod delete;
 mod envelope;
 mod events;
@@ -19,6 +21,7 @@ mod man;
 mod pause;
 mod ps;
 mod ps_oci;
+mod restore;
 mod resume;
 mod run;
 mod run_capsule;
@@ -59,6 +62,8 @@ pub(crate) enum Command {
     Events(events::Args),
     Features(features::Args),
     Spec(spec::Args),
+    Checkpoint(checkpoint::Args),
+    Restore(restore::Args),
     Completions(completions::Args),
     Man(man::Args),
     Version(version::Args),
@@ -88,6 +93,8 @@ impl Command {
             Self::Events(args) => events::run(&args, context),
             Self::Features(args) => features::run(&args, context),
             Self::Spec(args) => spec::run(&args, context),
+            Self::Checkpoint(args) => checkpoint::run(&args, context),
+            Self::Restore(args) => restore::run(&args, context),
             Self::Completions(args) => completions::run(&args, context),
             Self::Man(args) => man::run(&args, context),
             Self::Version(args) => version::run(&args, context),
@@ -101,7 +108,7 @@ impl Command {
 
     /// Whether it starts processes in containers, which must not reach the program of `mur` itself.
     pub(crate) fn makes_processes(&self) -> bool {
-        matches!(self, Self::Run(_) | Self::Create(_) | Self::Exec(_))
+        matches!(self, Self::Run(_) | Self::Create(_) | Self::Exec(_) | Self::Restore(_))
     }
 
     /// The first descriptor that is to be passed on and is not open.

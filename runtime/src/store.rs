@@ -307,6 +307,11 @@ pub struct GateFiles {
 }
 
 impl StateDir {
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
     /// Writes the first record, for a `delete` after a crash.
     pub fn write_first(&self, record: &Record) -> Result<(), StoreError> {
         write_new(&self.folder.join(STATE), record)

@@ -5,8 +5,8 @@ use std::error::Error;
 use mur_manifest::Code;
 
 use super::{
-    CreateError, DeleteError, ExecError, InvalidExec, InvalidVersion, KillError, PauseError,
-    StartError, UpdateError,
+    CreateError, CriuError, DeleteError, ExecError, InvalidExec, InvalidVersion, KillError,
+    PauseError, StartError, UpdateError,
 };
 use crate::cgroup::ScopeError;
 use crate::engine::{EngineError, HookFault, StartFailure};
@@ -34,6 +34,9 @@ pub fn code_of(error: &(dyn Error + 'static)) -> Option<Code> {
         Some(of_scope(error))
     } else if let Some(error) = error.downcast_ref::<EngineError>() {
         of_engine(error)
+    } else if let Some(error) = error.downcast_ref::<CriuError>() {
+        let status = matches!(error, CriuError::NotRunning { .. });
+        Some(if status { Code::ERun205 } else { Code::ERun208 })
     } else {
         is_about_status(error).then_some(Code::ERun205)
     }
@@ -54,6 +57,9 @@ fn store_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a StoreError> {
         return Some(store);
     }
     if let Some(UpdateError::Store(store)) = error.downcast_ref() {
+        return Some(store);
+    }
+    if let Some(CriuError::Store(store)) = error.downcast_ref() {
         return Some(store);
     }
     if let Some(CreateError::Name(store)) = error.downcast_ref() {

@@ -158,7 +158,7 @@ pub fn create(
     hook::check(&hooks).map_err(|source| CreateError::Hook { id: id.clone(), source })?;
     let plan = plan::plan(request.spec, request.bundle, &request.options)
         .map_err(|source| CreateError::Plan { id: id.clone(), source })?;
-    let mut record = first_record(&request, &hooks);
+    let mut record = first_record(&id, request.bundle, request.spec, request.group.manager());
     let prepared = group::prepare(&request.group, &id, request.spec)
         .map_err(|source| CreateError::Scope { id: id.clone(), source })?;
     record.placement = prepared.placement();
@@ -304,9 +304,15 @@ pub(super) fn write_pid_file(path: &Path, pid: i32) -> io::Result<()> {
     fs::rename(&beside, path)
 }
 
-fn first_record(request: &CreateRequest<'_>, hooks: &Hooks) -> Record {
-    let spec = request.spec;
-    let root = spec.root().as_ref().map(|root| request.bundle.join(root.path()));
+/// What is kept of a container whose creation begins.
+pub(super) fn first_record(
+    id: &ContainerId,
+    bundle: &Path,
+    spec: &Spec,
+    manager: Manager,
+) -> Record {
+    let hooks = spec.hooks().clone().unwrap_or_default();
+    let root = spec.root().as_ref().map(|root| bundle.join(root.path()));
     let annotations = spec.annotations().iter().flatten();
     let mut later = Hooks::default();
     later.set_poststart(hooks.poststart().clone()).set_poststop(hooks.poststop().clone());
@@ -317,8 +323,8 @@ fn first_record(request: &CreateRequest<'_>, hooks: &Hooks) -> Record {
         .any(|namespace| namespace.typ() == LinuxNamespaceType::Pid && namespace.path().is_none());
     Record {
         format: RECORD_FORMAT,
-        id: request.id.clone(),
-        bundle: request.bundle.to_path_buf(),
+        id: id.clone(),
+        bundle: bundle.to_path_buf(),
         rootfs: root.unwrap_or_default(),
         created: timestamp(SystemTime::now()),
         owner: geteuid().as_raw(),
@@ -326,10 +332,7 @@ fn first_record(request: &CreateRequest<'_>, hooks: &Hooks) -> Record {
         phase: Phase::Creating,
         init: None,
         placement: Placement::default(),
-        manager: match &request.group {
-            Group::Managed { manager, .. } => *manager,
-            Group::Given(_) => Manager::Cgroupfs,
-        },
+        manager,
         own_pids,
         hooks: (later != Hooks::default()).then_some(later),
         limits: limits_of(spec),

@@ -66,6 +66,7 @@ pub fn features(version: &str) -> Value {
         "org.murmur.version": version,
         "org.murmur.landlock.enabled": "true",
         "org.murmur.policy.enabled": "true",
+        "org.opencontainers.runc.checkpoint.enabled": "true",
     });
     json!({
         "ociVersionMin": "1.0.0",

@@ -24,6 +24,16 @@ pub enum Group {
     Given(Box<CapsuleScope>),
 }
 
+impl Group {
+    /// Who keeps them.
+    pub fn manager(&self) -> Manager {
+        match self {
+            Self::Managed { manager, .. } => *manager,
+            Self::Given(_) => Manager::Cgroupfs,
+        }
+    }
+}
+
 /// A group that is decided and not made yet.
 pub(super) enum PreparedGroup {
     Managed(Box<ScopePlan>, Layout),
@@ -83,6 +93,13 @@ impl MadeGroup {
         match self {
             Self::Managed(scope) => scope.seat(),
             Self::Given(scope) => scope.seat(),
+        }
+    }
+
+    pub(super) fn placement(&self) -> &Placement {
+        match self {
+            Self::Managed(scope) => scope.placement(),
+            Self::Given(scope) => scope.placement(),
         }
     }
 

@@ -6,6 +6,7 @@
 mod code;
 mod console;
 mod create;
+mod criu;
 mod delete;
 mod exec;
 mod exec_process;
@@ -23,6 +24,9 @@ mod version;
 pub use code::code_of;
 pub use console::{Console, ConsoleError, Master};
 pub use create::{CreateError, CreateRequest, Created, Until, create, first_missing};
+pub use criu::{
+    AfterDump, CriuError, CriuOptions, RestoreError, RestoreRequest, checkpoint, restore,
+};
 pub use delete::{DeleteError, Force, delete, destroy};
 pub use exec::{ExecError, ExecRequest, Paused, exec};
 pub use exec_process::{ExecFlags, InvalidExec};
