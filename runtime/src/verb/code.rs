@@ -157,7 +157,9 @@ mod tests {
             source: refused(),
         };
         let step = EngineError::Step { step: "mounting `/proc`".to_owned(), source: refused() };
-        let errors: [(Box<dyn Error>, Code); 11] = [
+        let no_criu = CriuError::NoCriu { source: std::io::ErrorKind::NotFound.into() };
+        let errors: [(Box<dyn Error>, Code); 12] = [
+            (Box::new(no_criu), Code::ERun208),
             (Box::new(program), Code::ERun201),
             (Box::new(step), Code::ERun200),
             (Box::new(hook), Code::ERun209),

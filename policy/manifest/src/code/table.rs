@@ -366,8 +366,7 @@ codes! {
     ERun208 "E-RUN-208" "checkpoints need `criu`"
         means "`checkpoint` and `restore` are carried out by criu, which was not found or refused."
         cause "criu is not installed, or lacks the right."
-        fix "Install criu, and run as root."
-        absent "There is no `checkpoint` and no `restore` in this version.";
+        fix "Install criu, and run as root.";
     ERun209 "E-RUN-209" "a hook of the bundle failed"
         means "A program that `config.json` names as a hook ended with an error or took too long."
         cause "The hook itself; its output is printed with the message."

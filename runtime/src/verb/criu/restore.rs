@@ -260,7 +260,11 @@ mod tests {
         for (key, value, refused) in [
             ("hostname", serde_json::json!("x"), false),
             ("annotations", serde_json::json!({"org.murmur.landlock": "{}"}), true),
-            ("process", serde_json::json!({"terminal": true, "cwd": "/"}), true),
+            (
+                "process",
+                serde_json::json!({"terminal": true, "cwd": "/", "user": {"uid": 0, "gid": 0}}),
+                true,
+            ),
             ("hooks", serde_json::json!({"createRuntime": [{"path": "/a"}]}), true),
             ("hooks", serde_json::json!({"poststop": [{"path": "/a"}]}), false),
         ] {
