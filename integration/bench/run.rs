@@ -77,6 +77,9 @@ pub(crate) fn capsule(scratch: &Scratch, rounds: usize) -> Comparison {
         .arg(&manifest)
         .arg("-o")
         .arg(&bundle)
+        .args(["--workdir"])
+        .arg(&work)
+        .args(["--", "true"])
         .env("HOME", &home)
         .finish();
     let crun = Runtime::of(Kind::Crun).map(|runtime| runtime.plain_program());
@@ -98,8 +101,9 @@ fn run_capsule(mur: &Path, manifest: &Path, work: &Path, home: &Path) -> Command
     command
         .args(["run", "--manifest"])
         .arg(manifest)
+        .arg("--workdir")
+        .arg(work)
         .args(["--", "true"])
-        .current_dir(work)
         .env("HOME", home);
     command
 }
