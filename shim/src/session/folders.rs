@@ -197,9 +197,9 @@ fn sweep(sessions: &HeldDir) {
     }
 }
 
-/// Whether somebody holds the lock of a session: then it lives.
-pub(crate) fn is_held(sessions: &Path, name: &str) -> bool {
-    let lock = std::fs::File::open(sessions.join(name).join(".lock"));
+/// Whether somebody holds the lock of the session in this folder: then it lives.
+pub(crate) fn is_held(session: &Path) -> bool {
+    let lock = std::fs::File::open(session.join(".lock"));
     lock.is_ok_and(|file| Flock::lock(file, FlockArg::LockExclusiveNonblock).is_err())
 }
 

@@ -95,7 +95,7 @@ pub fn run(
     prepared.require_command(&dry)?;
     let resources = resources_of(prepared, &dry)?;
 
-    sweep(prepared, options);
+    sweep(options);
     let id = SessionId::mint();
     let scope = make_scope(prepared, &id, &resources)?;
     let (folders, undo) = SessionFolders::create(&prepared.home, &id, &prepared.workdir)?;
@@ -121,12 +121,14 @@ pub fn run(
 }
 
 /// Takes away the containers and groups of sessions that ended without doing so themselves.
-fn sweep(prepared: &Prepared, options: &RunOptions<'_>) {
+fn sweep(options: &RunOptions<'_>) {
     if let Some(store) = shared_store(options).map(|root| Store::open(&root)) {
         for container in store.list().unwrap_or_default() {
             let id = container.id();
             let ended = container.status() == Status::Stopped && is_session(id.as_str());
-            if ended && !is_held(&prepared.home.sessions(), id.as_str()) {
+            // The session's own folder, in whoever's home: one that is being made or ended holds its lock.
+            let held = container.record().bundle.parent().is_some_and(is_held);
+            if ended && !held {
                 let _ = delete(&store, id, Force::Yes);
             }
         }
