@@ -37,11 +37,12 @@ pub fn no_state_in(folder: &Path) {
 pub struct Snapshot(BTreeSet<String>);
 
 impl Snapshot {
-    /// Reads the machine: every control group, the mounts of this namespace, the pinned namespaces (they are
+    /// Reads the machine: the control groups named after us, the mounts of this namespace, the pinned namespaces (they are
     /// mounts), what is named after us in `/run` and `/tmp`, and whatever is in `folders`, recursively.
     #[must_use]
     pub fn take(folders: &[&Path]) -> Self {
-        let mut found = BTreeSet::from_iter(cgroups_named(""));
+        // Other software of the machine makes and removes groups at any time; ours say whose they are.
+        let mut found = BTreeSet::from_iter(cgroups_named("mur"));
         found.extend(all_mounts().iter().map(|mount| format!("mount {}", mount.display())));
         for place in ["/run", "/run/mur", "/tmp", "/dev/shm", "/var/lib/murmur"].map(Path::new) {
             // Others on the machine make files there as well; ours say whose they are.
